@@ -89,6 +89,7 @@ class AsyncE2G(AsyncClient):
     add_graph_documents = awaited(E2G.add_graph_documents)
     link = awaited(E2G.link)
     links = awaited(E2G.links)
+    references = awaited(E2G.references)
     unlink = awaited(E2G.unlink)
     adopt = awaited(E2G.adopt)
     unadopt = awaited(E2G.unadopt)

@@ -47,6 +47,7 @@ from e2g_neo4j.types.reports import (
     Layer,
     LinkReport,
     Progress,
+    ReferenceInfo,
     ReindexReport,
     ReportKind,
 )
@@ -368,6 +369,20 @@ class E2G(SyncClient):
             limit: how many at most.
         """
         return self._run(catalog.entities(corpus, query, type, limit))
+
+    def references(self, document: str | None = None, *, corpus: str, limit: int = 50) -> list[ReferenceInfo]:
+        """Which documents refer to which, by their titles or by hyperlinks, sorted by title.
+
+        Args:
+            document: the id, title, source or file name of a document: only references from it and to it.
+            corpus: the corpus.
+            limit: how many at most.
+
+        Raises:
+            NotFoundError: the corpus has no documents, or no such document.
+            QueryError: several documents have this title.
+        """
+        return self._run(catalog.references(corpus, document, limit))
 
     def merges(self, query: str = "", *, corpus: str) -> list[Alias]:
         """Which names resolve to another entity, such as a surname alone, in which document and why; and those that

@@ -26,6 +26,7 @@ from e2g_neo4j.types.reports import (
     LayerReport,
     LinkReport,
     Progress,
+    ReferenceInfo,
     ReindexReport,
     TokenUsage,
 )
@@ -78,6 +79,7 @@ __all__ = [
     "Passage",
     "Point",
     "Progress",
+    "ReferenceInfo",
     "ReindexReport",
     "RemoteE2G",
     "RetrievalOptions",

@@ -31,6 +31,7 @@ from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.merge_overrides import read_overrides, update_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.names_across import document_names
+from e2g_neo4j.indexing.references import update_references
 from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.models.embedding.quantised import quantised
@@ -383,6 +384,15 @@ class Staged:
         return self.indexed.document
 
 
+def title_of(document: NaiveDocument) -> str:
+    return f"Title of {document.id}"
+
+
+def name_for_title(document: NaiveDocument) -> str:
+    """A title that other documents mention, and that changes with the text."""
+    return ("Harker", "Lucy Westenra (person)", "Mina Harker", "Jonathan Harker")[crc32(document.text.encode()) % 4]
+
+
 def indexed(
     document: NaiveDocument,
     corpus: str,
@@ -391,7 +401,7 @@ def indexed(
     there: StoredDocument | None = None,
     overrides: Overrides | None = None,
 ) -> Staged:
-    """What indexing finds in a document. Its title and source are made of its id."""
+    """What indexing finds in a document. Its source is made of its id, and its title as `title_of` says."""
     there = there or StoredDocument()
     mentioned = mentions_of(document, overrides)
     staying = {
@@ -401,7 +411,7 @@ def indexed(
     }
     new = [(chunk, naive) for chunk, naive in zip(chunks_of(document), document.chunks, strict=True)]
     new = [(chunk, naive) for chunk, naive in new if chunk.id not in staying]
-    title, source, sha256 = f"Title of {document.id}", f"{document.id}.txt", f"sha of {document.text}"
+    title, source, sha256 = title_of(document), f"{document.id}.txt", f"sha of {document.text}"
     spread = Persistence()
     spread.add(padded([one.vector for chunk in document.chunks for one in chunk.windows], dimensions))
     return Staged(
@@ -612,6 +622,7 @@ def write(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None
         assert driven(perform, written(corpus, lease.run, documents, overrides))
         driven(perform, purge(corpus))
         driven(perform, update_names(corpus))
+        driven(perform, update_references(corpus))
 
 
 def write_with_sentences(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None:

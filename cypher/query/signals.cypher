@@ -11,10 +11,15 @@
 // $own: the fraction of activation for the question's entities, $active, $reach, $hub, $without: entities that pass
 // nothing on
 // $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
+// $titles: words of the question that may be the titles of documents
 // → word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares, windows,
-//   candidates: [{chunk, document, index, tokens, persistence, shares, nears}]. Each list of ids has a list of scores,
+//   candidates: [{chunk, document, index, tokens, persistence, shares, nears}], references: [{chunk, document, text,
+//   windows, referring}], referred: [{chunk, document, index, tokens, persistence, shares, nears}], titled: [{document,
+//   title_key}]. Each list of ids has a list of scores,
 //   best first. Sums are over all windows that are searched; `windows` is their number. A candidate lists, per window, the
-//   fraction of the chunk's text and the cosine.
+//   fraction of the chunk's text and the cosine. `references` are those of the candidates, `referring` is the number of
+//   chunks that refer to the document; `titled` are the documents that the question names. Both are described by their
+//   first chunks: `referred`.
 MATCH (corpus:Corpus {corpus: $corpus})
 CALL () {
   // include: nearest_windows, $depth for $many
@@ -100,8 +105,37 @@ CALL (near_windows, word_windows, word_chunks, spread_chunks) {
       MATCH (c)<-[:PART_OF]-(w:Window)
       RETURN 2 * vector.similarity.cosine(w.embedding, $vector) - 1 ORDER BY w.index
     }
-  }) AS candidates
+  }) AS candidates, collect(c) AS chunks
+}
+CALL (chunks) {
+  UNWIND chunks AS c
+  MATCH (c)-[r:REFERS_TO]->(d:Document {corpus: $corpus})
+  RETURN collect({chunk: c.id, document: d.id, text: r.text, windows: r.windows,
+                  referring: COUNT { (d)<-[:REFERS_TO]-() }}) AS references
+}
+CALL () {
+  UNWIND $titles AS title
+  MATCH (d:Document {corpus: $corpus, title_key: title})
+  WHERE d.state = 'ready'
+  WITH d ORDER BY d.id LIMIT $depth
+  RETURN collect({document: d.id, title_key: d.title_key}) AS titled
+}
+CALL (references, titled) {
+  UNWIND [one IN references | one.document] + [one IN titled | one.document] AS document
+  WITH DISTINCT document
+  MATCH (c:Chunk {corpus: $corpus, document: document})
+  // include: of_documents
+  WITH c WHERE c.index = 0
+  MATCH (d:Document {corpus: $corpus, id: c.document})
+  RETURN collect({
+    chunk: c.id, document: c.document, index: c.index, tokens: c.tokens, shares: c.window_shares,
+    persistence: d.persistence,
+    nears: COLLECT {
+      MATCH (c)<-[:PART_OF]-(w:Window)
+      RETURN 2 * vector.similarity.cosine(w.embedding, $vector) - 1 ORDER BY w.index
+    }
+  }) AS referred
 }
 // include: count_windows
 RETURN word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares,
-       windows, candidates
+       windows, candidates, references, referred, titled

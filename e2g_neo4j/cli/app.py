@@ -67,6 +67,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "documents": corpora.documents,
         "read": asking.read,
         "entities": corpora.entities,
+        "references": corpora.references,
         "stats": corpora.stats,
         "guide": browser.guide,
     },

@@ -48,8 +48,9 @@ def query(
     if as_json:
         print_json(evidence)
     else:
-        chosen = full or retrieval.get("k") or retrieval.get("tokens")
-        show_evidence.evidence(out, evidence, full=full, shown=None if chosen else show_evidence.SCREENFUL)
+        everything = full or retrieval.get("tokens")
+        shown = retrieval.get("k") or (None if everything else show_evidence.SCREENFUL)
+        show_evidence.evidence(out, evidence, full=full, shown=shown)
 
 
 def modes(corpora: CorporaToCheck = None, as_json: Json = False) -> None:

@@ -82,8 +82,7 @@ def _ask(e2g: E2G, question: str, corpora: Sequence[str], retrieval: RetrievalKe
             case Answer():
                 answer = piece
     if answer.text is None:
-        all_of_it = retrieval.get("k") or retrieval.get("tokens")
-        shown = None if all_of_it else show_evidence.SCREENFUL
+        shown = retrieval.get("k") or (None if retrieval.get("tokens") else show_evidence.SCREENFUL)
         show_evidence.evidence(out, answer.evidence, shown=shown, opened=False)
     else:
         show_evidence.answer(out, answer, opened=False)

@@ -21,6 +21,7 @@ from e2g_neo4j.cli.options import (
     choose_corpus,
     out,
 )
+from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.documents.files import ReadingReport
 from e2g_neo4j.documents.formats import NAMES
@@ -119,6 +120,28 @@ def documents(corpus: ExistingCorpus = None, as_json: Json = False) -> None:
     with E2G() as e2g:
         found = e2g.documents(choose_corpus(e2g, corpus))
     print_result(found, show.documents, as_json=as_json)
+
+
+def references(
+    document: Annotated[
+        str | None, typer.Argument(help="A document: list those from it and to it.", show_default=False)
+    ] = None,
+    corpus: ExistingCorpus = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Maximum number of references.")] = 50,
+    as_json: Json = False,
+) -> None:
+    """List which documents refer to which, by their titles or by hyperlinks."""
+    with E2G() as e2g:
+        corpus = choose_corpus(e2g, corpus)
+        found = e2g.references(document, corpus=corpus, limit=limit)
+    if as_json:
+        print_json({"corpus": corpus, "references": found})
+        return
+    for one in found:
+        times = f", {one.number} times" if one.number > 1 else ""
+        out.print(f"{escape(one.document)} → {escape(one.target)} [dim]({one.kind}: {escape(one.text)}{times})[/dim]")
+    if not found:
+        out.print("No document refers to another.")
 
 
 def entities(

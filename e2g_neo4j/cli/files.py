@@ -19,7 +19,7 @@ from e2g_neo4j.errors import InputError, ReadingError
 from e2g_neo4j.indexing.operations import Source
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import SourceDocument
-from e2g_neo4j.types.ids import document_id, utf8
+from e2g_neo4j.types.ids import utf8
 
 WEB = ("http://", "https://")
 
@@ -122,10 +122,10 @@ def fetch_document(address: str, corpus: str, limits: Limits) -> SourceDocument:
         file = Path(folder, f"{name or urlsplit(address).hostname}{found.suffixes[0]}")
         file.write_bytes(content)
         try:
-            [document] = read_file(file, corpus, limits)
+            [document] = read_file(file, corpus, limits, source=address)
         except ReadingError as error:
             raise ReadingError(str(error).replace(str(file), address)) from error
-    return replace(document, id=document_id(corpus, address), source=address)
+    return document
 
 
 def check_file(file: Path, option: str, *, overwrite: bool = False) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
 
@@ -20,17 +19,8 @@ from e2g_neo4j.types.results import Answer, Evidence, Fact, Pair, Passage
 BEFORE = 300
 """Characters that `read` shows before the offset."""
 
-EXCERPT = 420
-"""Characters of a passage that are shown without `--full`."""
-
 SCREENFUL = 5
 """Passages that are shown if the command does not say how many."""
-
-_NO_ABBREVIATION = "".join(  # nor an initial
-    rf"(?<!\b{one}\.)" for one in ("Mr", "Mrs", "Ms", "Dr", "St", "Prof", "Capt", "[A-Z]")
-)
-_SENTENCE_END = re.compile(_NO_ABBREVIATION + r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)]))\s+(?=[\"'“‘(\[]*[A-Z0-9])")
-_COMPLETE = re.compile(r"[.!?…:][\"'”’)\]]*" + _NO_ABBREVIATION + "$")
 
 
 def evidence(
@@ -51,16 +41,16 @@ def evidence(
         out.print("No passages.")
     for number, passage in enumerate(found.passages[:shown], 1):
         out.print()
-        cited, score = escape(citation(passage, found.corpora)), f"score {passage.score:.3f}"
+        cited, score = escape(citation(passage, found.corpora, whole=full)), f"score {passage.score:.3f}"
         out.print(f"[bold cyan]\\[{number}][/bold cyan] {cited}  [dim]{score}[/dim]")
-        if passage.pairs:
-            out.print(f"[dim]{escape('; '.join(_pair(pair) for pair in passage.pairs))}[/dim]")
-        out.print(escape(passage.text if full else excerpt(passage, found.entities)))
+        if why := _why(number, found):
+            out.print(f"[dim]{escape(why)}[/dim]")
+        out.print(escape(passage.text if full else _shown(passage)))
     for number, fact in enumerate(found.facts, len(found.passages) + 1):
         out.print(f"\n[bold cyan]\\[{number}][/bold cyan] {escape(fact.stated())}  [dim]{escape(_nodes(fact))}[/dim]")
     if more := len(found.passages[shown:]) if shown else 0:
         options = "-k, --tokens, --full or --json" if opened else "-k or --tokens"
-        out.print(f"\n[dim]And {plural(more, 'more passage')}: pass {options} to see all.[/dim]")
+        out.print(f"\n[dim]And {plural(more, 'more passage')}: pass {options} to see more.[/dim]")
     for passage in found.passages[: int(opened)]:
         out.print(f"\n{_how_to_open(1, passage)}")
 
@@ -113,7 +103,8 @@ def text(out: Console, found: DocumentText, preceding: str) -> None:
 def _how_to_open(number: int, passage: Passage) -> str:
     """Return the command that opens a passage in its document. It shows how to open the others."""
     option = f" -c {shlex.quote(passage.corpus)}" if passage.corpus != "default" else ""
-    command = f"e2g read {passage.document_id} --at {passage.start}{option}"
+    at = passage.excerpt.start if passage.excerpt else passage.start
+    command = f"e2g read {passage.document_id} --at {at}{option}"
     return f"[dim]Open \\[{number}]: {escape(command)}[/dim]"
 
 
@@ -144,9 +135,9 @@ def explanation(out: Console, found: Evidence) -> None:
         out.print(f"  \\[{number}] {escape(citation(passage, found.corpora))}  score {passage.score:.3f}")
         if passage.signals:
             out.print(f"      {', '.join(f'{name} {value:+.2f}' for name, value in passage.signals.items())}")
-        if passage.pairs:
-            out.print(f"      pairs: {escape('; '.join(_pair(pair) for pair in passage.pairs))}")
-        out.print(f"      {escape(excerpt(passage, found.entities))}")
+        if why := _why(number, found):
+            out.print(f"      {escape(why)}")
+        out.print(f"      {escape(_shown(passage))}")
     for number, fact in enumerate(found.facts, len(found.passages) + 1):
         out.print(f"  \\[{number}] {escape(fact.stated())}  {escape(_nodes(fact))}")
     out.print("\n[bold]In Neo4j Browser[/bold], run these two statements one after the other, or add --browser:")
@@ -160,7 +151,7 @@ def explanation(out: Console, found: Evidence) -> None:
         out.print(escape(load("explore/between")))
 
 
-def citation(passage: Passage, corpora: Sequence[str]) -> str:
+def citation(passage: Passage, corpora: Sequence[str], *, whole: bool = False) -> str:
     """Return document, position and file, such as `Dracula, chapter II, characters 1200-5300 (dracula.txt)`. If several
     corpora were searched, it begins with the corpus."""
     parts = [*([passage.corpus] if len(corpora) > 1 else []), passage.document]
@@ -168,33 +159,27 @@ def citation(passage: Passage, corpora: Sequence[str]) -> str:
         parts.append(f"page {passage.page}")
     if passage.heading:
         parts.append(passage.heading)
-    place = f"characters {passage.start}-{passage.end}"
+    part = passage if whole or not passage.excerpt else passage.excerpt
+    start, end = part.start, part.end
+    place = f"characters {start}-{end}"
     if node := passage.text_node:
         place = f"node {node.key}, characters {node.start}-{node.end}"
     parts.append(f"summary on level {passage.level} of {place}" if passage.level else place)
     return f"{', '.join(parts)} ({passage.source})"
 
 
-def excerpt(passage: Passage, names: Sequence[str]) -> str:
-    """Return the whole sentences of a passage with most occurrences of the question's entities."""
-    text = re.sub(r"\s+", " ", passage.text).strip()
-    sentences = _SENTENCE_END.split(text)
-    first = int(len(sentences) > 1 and sentences[0][:1].islower())  # the passage begins within a sentence
-    last = len(sentences) - int(len(sentences) > first + 1 and not _COMPLETE.search(sentences[-1]))
-    counts = [sum(one.casefold().count(name) for name in names) for one in sentences]
-    best, most = (first, first + 1), -1
-    for start in range(first, last):
-        end = start + 1
-        while end < last and len(" ".join(sentences[start : end + 1])) <= EXCERPT:
-            end += 1
-        if sum(counts[start:end]) > most:
-            best, most = (start, end), sum(counts[start:end])
-    chosen = " ".join(sentences[slice(*best)])
-    if len(chosen) > EXCERPT:  # a single sentence
-        chosen = chosen[: chosen.rfind(" ", 0, EXCERPT) if " " in chosen[:EXCERPT] else EXCERPT] + " …"
-    elif best[1] < len(sentences):
-        chosen += " …"
-    return ("… " if best[0] else "") + chosen
+def _why(number: int, found: Evidence) -> str:
+    """Return why a passage is here besides its score: the pairs that it connects, and what refers to its document."""
+    passage = found.passages[number - 1]
+    reasons = [_pair(pair) for pair in passage.pairs]
+    if one := passage.referred:
+        by = next((n for n, other in enumerate(found.passages, 1) if one.chunk in other.nodes), None)
+        reasons.append(f"{f'[{by}]' if by else 'another passage'} refers to it: “{one.text}”")
+    return "; ".join(reasons)
+
+
+def _shown(passage: Passage) -> str:
+    return passage.excerpt.text if passage.excerpt else passage.text
 
 
 def _nodes(fact: Fact) -> str:

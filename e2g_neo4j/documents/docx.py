@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from e2g_neo4j.documents.archives import parse_xml, unpacked
 from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.formulas import local, write_formula
 from e2g_neo4j.documents.inline import is_described, raised
+from e2g_neo4j.documents.links import length, without_marks
 from e2g_neo4j.documents.numbering import SIGNS, WINGDINGS, Numbering, Styles, child, integer, is_on, value
 from e2g_neo4j.documents.reading import Limits, Reading, count
 from e2g_neo4j.documents.tables import LONGEST_REPEATED, Cell, fill_grid, header_rows
@@ -28,6 +30,11 @@ _THROUGH = frozenset(
 _SILENT = frozenset(("ASK", "INDEX", "MACROBUTTON", "PRINT", "PRIVATE", "RD", "SET", "TA", "TC", "XE", "HYPERLINK"))
 """Fields that need not show a text."""
 
+_LINK_FIELD = re.compile(r'\s*HYPERLINK(?=\s+(?:"|\\))(?:\s+"([^"]*)")?(?:.*?\\l\s+"([^"]*)")?', re.I | re.S)
+
+_LONGEST_CODE = 10_000
+"""Characters of the code of a field that is read for a link."""
+
 
 def read(path: Path, limits: Limits) -> Reading:
     """Read a Word document."""
@@ -43,15 +50,20 @@ def read(path: Path, limits: Limits) -> Reading:
             raise ReadingError(
                 f"{shown(path)} is no DOCX file: it has no text of one. Open it in Word and save it again."
             )
-        folder, name = posixpath.split(main)
-        relations = load(f"{folder}/_rels/{name}.rels")
+        relations = load(_relations_of(main))
         styles, numbers, notes, ends = (
-            load(next(_targets(relations, folder, kind), None))
+            next(_targets(relations, posixpath.dirname(main), kind), "")
             for kind in ("styles", "numbering", "footnotes", "endnotes")
         )
+        addresses = {
+            kind: _addresses(load(_relations_of(part)))
+            for kind, part in (("", main), ("footnoteReference", notes), ("endnoteReference", ends))
+        }
+        styles, numbers, notes, ends = map(load, (styles, numbers, notes, ends))
         core = load(next(_targets(load("_rels/.rels"), "", "core-properties"), None))
     builder = Builder(path, limits)
-    _Document(builder, Styles(styles), numbers, {"footnoteReference": notes, "endnoteReference": ends}).read(body)
+    notes_by_kind = {"footnoteReference": notes, "endnoteReference": ends}
+    _Document(builder, Styles(styles), numbers, notes_by_kind, addresses).read(body)
     title = next(("".join(one.itertext()) for one in (() if core is None else core) if local(one) == "title"), "")
     return builder.reading(builder.first_heading or title)
 
@@ -63,14 +75,38 @@ def _targets(relations: Any, folder: str, kind: str) -> Iterator[str]:
             yield posixpath.normpath(posixpath.join("/", folder, value(one, "Target") or ""))[1:]
 
 
+def _relations_of(part: str) -> str:
+    """Return the part of the archive that has the relations of another one."""
+    folder, name = posixpath.split(part)
+    return f"{folder}/_rels/{name}.rels"
+
+
+def _addresses(relations: Any) -> dict[str | None, str]:
+    """Return the targets of hyperlinks by the ids of their relations."""
+    return {
+        value(one, "Id"): value(one, "Target") or ""
+        for one in (() if relations is None else relations)
+        if (value(one, "Type") or "").endswith("/hyperlink")
+    }
+
+
 class _Document:
     """The state of reading: what belongs to a list, table or section that is not complete, and what is lost."""
 
-    def __init__(self, builder: Builder, styles: Styles, numbers: Any, notes: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        builder: Builder,
+        styles: Styles,
+        numbers: Any,
+        notes: dict[str, Any],
+        addresses: dict[str, dict[str | None, str]],
+    ) -> None:
         self.builder, self.styles, self.numbering = builder, styles, Numbering(numbers, styles)
         self.note_texts = {
             (kind, value(one, "id")): one for kind, tree in notes.items() for one in (() if tree is None else tree)
         }
+        self.addresses_by_part = addresses
+        self.addresses = addresses[""]
         self.noted: list[tuple[int, tuple[str, str | None]]] = []
         self.notes = 0
         self.lines: list[str] = []
@@ -170,9 +206,10 @@ class _Document:
         while self.noted and self.cell is None:
             noted, self.noted = self.noted, []
             for number, key in noted:
-                self.cell = []
+                self.cell, self.addresses = [], self.addresses_by_part[key[0]]
                 self._blocks(self.note_texts.get(key, ()))
                 paragraphs, self.cell = self.cell, None
+                self.addresses = self.addresses_by_part[""]
                 self.builder.add(f"[{number}] {' '.join(paragraphs)}")
 
     # --- tables ---
@@ -214,7 +251,7 @@ class _Document:
             if merged is None:
                 above.pop(column, None)
             elif value(merged) == "restart":
-                above[column] = text if len(text) <= LONGEST_REPEATED else ""
+                above[column] = text if length(text) <= LONGEST_REPEATED else ""
             else:
                 text = text or above.get(column, "")
             yield text, across, 1
@@ -232,6 +269,12 @@ class _Document:
                 self._inline(element)
                 if before == self.puts:
                     self._miss_field(value(element, "instr") or "")
+            elif name == "hyperlink":
+                begin = self._begin_link()
+                self._inline(element)
+                anchor = value(element, "anchor")
+                address = self.addresses.get(value(element, "id"), "")
+                self._end_link(begin, f"{address}#{anchor}" if anchor else address)
             elif name in _THROUGH:
                 self._inline(element)
             elif name == "sdt":
@@ -244,6 +287,14 @@ class _Document:
                 )
             elif name == "AlternateContent":
                 self._inline(_choice(element))
+
+    def _begin_link(self) -> int | None:
+        """Return where the text of a link begins in the paragraph; None if that is raised, as the mark of a note is."""
+        return None if self.raised else len(self.pieces)
+
+    def _end_link(self, begin: int | None, target: str) -> None:
+        if begin is not None and not self.raised:
+            self.pieces[begin:] = self.builder.links.mark_pieces(self.pieces[begin:], target)
 
     def _run(self, run: Any) -> None:
         properties = child(run, "rPr")
@@ -333,9 +384,11 @@ class _Document:
         if kind == "begin":
             self.fields.append({"code": "", "shown": False, "at": 0, "form": child(element, "ffData")})
         elif kind == "separate" and self.fields:
-            self.fields[-1] |= {"shown": True, "at": self.puts}
+            self.fields[-1] |= {"shown": True, "at": self.puts, "of": self.pieces, "begin": self._begin_link()}
         elif kind == "end" and self.fields:
             one = self.fields.pop()
+            if one.get("of") is self.pieces and (link := _LINK_FIELD.match(one["code"][:_LONGEST_CODE])):
+                self._end_link(one["begin"], f"{link[1] or ''}#{link[2]}" if link[2] else link[1] or "")
             if all(outer["shown"] for outer in self.fields) and not (one["shown"] and one["at"] != self.puts):
                 self._miss_field(one["code"], one["form"])
 
@@ -362,7 +415,7 @@ class _Document:
         """End raised or lowered text."""
         text, self.raised = "".join(self.raised), []
         if text:
-            before = "".join(self.pieces[-4:])[-20:]
+            before = without_marks("".join(self.pieces[-4:]))[-20:]
             is_index = self.raising == "subscript" and not text.strip().isdigit() and text.strip()
             self.pieces.append(
                 raised(text, before) if self.raising == "superscript" else f"_{text.strip()}" if is_index else text

@@ -23,6 +23,8 @@ from e2g_neo4j.errors import ReadingError
 _CLOSED = re.compile(r"<(a|b|div|em|i|iframe|li|p|s|script|span|strong|style|td|textarea|th|title)\b([^<>]*)/>", re.I)
 """Elements of XHTML without content, which HTML would leave open."""
 
+_ABSOLUTE = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:|//)", re.I)
+
 _FACTS = {
     "title": "Title",
     "creator": "Authors",
@@ -73,6 +75,9 @@ def _add_chapter(builder: Builder, path: Path, content: bytes, title: str | None
     if "<?xml" in page[:100] or "xhtml" in page[:1000]:
         page = _CLOSED.sub(r"<\1\2></\1>", page)
     tree = visible.parse(page)
+    for link in tree.iterfind(".//a[@href]"):  # the other files are of the same document
+        if not _ABSOLUTE.match(target := link.get("href")):
+            link.set("href", f"#{target.partition('#')[2]}")
     body = tree if (found := tree.find("body")) is None else found
     texts = [text for text in body.itertext() if any(map(str.isalnum, text))]
     if title and texts and not any(body.find(f".//h{level}") is not None for level in range(1, 7)):

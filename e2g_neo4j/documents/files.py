@@ -19,6 +19,7 @@ from pathlib import Path, PurePath
 
 from e2g_neo4j.documents.formats import BY_SUFFIX, CONVERTED, KINDS, signed_format
 from e2g_neo4j.documents.headings import chapters
+from e2g_neo4j.documents.links import resolve_links
 from e2g_neo4j.documents.reading import Limits, Reading
 from e2g_neo4j.documents.text import shown, within
 from e2g_neo4j.errors import InputError, ReadingError
@@ -215,22 +216,27 @@ def read_files(
     return documents
 
 
-def read_all(path: Path, corpus: str, limits: Limits, report: ReadingReport | None = None) -> list[SourceDocument]:
+def read_all(
+    path: Path, corpus: str, limits: Limits, report: ReadingReport | None = None, source: str | None = None
+) -> list[SourceDocument]:
     """Read the documents of a file. For arguments and errors see `read_each`."""
-    return list(read_each(path, corpus, limits, report))
+    return list(read_each(path, corpus, limits, report, source))
 
 
-def read_each(path: Path, corpus: str, limits: Limits, report: ReadingReport | None = None) -> Iterator[SourceDocument]:
+def read_each(
+    path: Path, corpus: str, limits: Limits, report: ReadingReport | None = None, source: str | None = None
+) -> Iterator[SourceDocument]:
     """Read the documents of a file, one after the other.
 
-    The `source` of a document is the resolved path; if a file holds several, also `#` and what tells them apart. The id
-    is derived from corpus and source.
+    The `source` of a document is that of the file; if it holds several, also `#` and what tells them apart. The id is
+    derived from corpus and source.
 
     Args:
         path: a file of one of FORMATS.
         corpus: the corpus that the documents will belong to.
         limits: what they may take.
         report: takes the documents of a file that cannot be read beside others; None: the first one is raised.
+        source: the source of the file; None: its resolved path.
 
     Raises:
         ReadingError: the file is missing, empty, binary, broken, encrypted, too large or without text, or none of its
@@ -238,9 +244,9 @@ def read_each(path: Path, corpus: str, limits: Limits, report: ReadingReport | N
     """
     try:
         path = _checked_file(path)
-        source, kind = str(path.resolve()), signed_format(path)
+        source, kind = source or str(path.resolve()), signed_format(path)
         if hasattr(kind.reader, "read_each"):
-            yield from _several(kind.reader.read_each(path, limits), path, corpus, limits, report)
+            yield from _several(kind.reader.read_each(path, limits), path, corpus, limits, report, source)
             return
         yield _document(kind.reader.read(path, limits), corpus, source, path, limits, shown(path))
     except (ReadingError, MemoryError):
@@ -261,6 +267,7 @@ def _several(
     corpus: str,
     limits: Limits,
     report: ReadingReport | None,
+    source: str,
 ) -> Iterator[SourceDocument]:
     sources: set[str] = set()
     bad: dict[str, str] = {}
@@ -268,7 +275,7 @@ def _several(
     for place, reading in readings:
         what = f"{shown(path)}, {place}"
         try:
-            document = _part(reading, path, corpus, limits, what, sources)
+            document = _part(reading, path, corpus, limits, what, source, sources)
         except ReadingError as error:
             if report is None:
                 raise
@@ -288,11 +295,17 @@ def _several(
 
 
 def _part(
-    reading: Reading | ReadingError, path: Path, corpus: str, limits: Limits, what: str, before: Container[str]
+    reading: Reading | ReadingError,
+    path: Path,
+    corpus: str,
+    limits: Limits,
+    what: str,
+    source: str,
+    before: Container[str],
 ) -> SourceDocument:
     if isinstance(reading, ReadingError):
         raise reading
-    source = str(path.resolve()) if reading.key is None else f"{path.resolve()}#{reading.key}"
+    source = source if reading.key is None else f"{source}#{reading.key}"
     if source in before:
         raise ReadingError(f"{what}: this id was there before. Make it unique.")
     return _document(reading, corpus, source, path, limits, what)
@@ -372,6 +385,11 @@ def _document(
         raise ReadingError(
             f"The source {shown(source[:60])}… has more than {LONGEST_SOURCE} bytes. Give a shorter one."
         )
+    of_file = source if reading.key is None else source.removesuffix(f"#{reading.key}")
+    links, lost = resolve_links(reading.links, of_file)
+    hashed = sha256(encoded)
+    if links:
+        hashed.update("\n".join(f"{link.start} {link.end} {link.target}" for link in links).encode())
     try:
         return SourceDocument(
             id=document_id(corpus, source),
@@ -379,10 +397,11 @@ def _document(
             title=" ".join(utf8(title, f"The title of {what}").decode().split()) or source,
             source=source,
             text=text,
-            sha256=sha256(encoded).hexdigest(),
+            sha256=hashed.hexdigest(),
             sections=tuple(reading.sections),
             properties=reading.properties,
-            losses=tuple(reading.losses),
+            losses=(*reading.losses, *lost),
+            links=tuple(links),
         )
     except InputError as error:  # a property is invalid
         raise ReadingError(f"{what}: {error}") from error

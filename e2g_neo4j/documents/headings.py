@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from e2g_neo4j.errors import ReadingError
-from e2g_neo4j.types.documents import Section
+from e2g_neo4j.types.documents import Section, Span
 
 MAX_HEADINGS = 200_000
 """Maximum headings of a document. In memory, each takes a hundred times the bytes of its line."""
 
+# The line end that a line begins after is found much faster than `^`.
 _HEADING_OR_FENCE = re.compile(
-    r"^ {0,3}(?:(?P<level>#{1,6})[ \t]+(?P<label>\S.*)|(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})(?P<info>.*))", re.M
+    r"\n {0,3}(?:(?P<level>#{1,6})[ \t]+(?P<label>\S.*)|(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})(?P<info>.*))", re.M
 )
 
 _UNIT = "one|two|three|four|five|six|seven|eight|nine"
@@ -30,20 +31,29 @@ CHAPTER = re.compile(
 )
 
 
-def markdown_headings(markdown: str) -> tuple[str | None, list[Section]]:
-    """Return the first top-level heading, and all `#` headings outside of fenced code."""
-    first, fence = None, ""
+def markdown_headings(markdown: str, fenced: list[Span] | None = None) -> tuple[str | None, list[Section]]:
+    """Return the first top-level heading, and all `#` headings outside of fenced code.
+
+    Args:
+        markdown: the text.
+        fenced: takes the spans of fenced code.
+    """
+    first, fence, begin = None, "", 0
     sections: list[Section] = []
-    for found in _HEADING_OR_FENCE.finditer(markdown):
+    fenced = [] if fenced is None else fenced
+    for found in _HEADING_OR_FENCE.finditer(f"\n{markdown}"):
         if mark := found["fence"]:
             if not fence:
-                fence = mark
+                fence, begin = mark, found.start()
             elif mark.startswith(fence) and not found["info"].strip():
                 fence = ""
+                fenced.append((begin, found.end() - 1))
         elif not fence and (label := _plain(found["label"])):
             _add_heading(sections, label, found.start())
             if found["level"] == "#" and not CHAPTER.fullmatch(label):
                 first = first or label
+    if fence:
+        fenced.append((begin, len(markdown)))
     return first, sections
 
 

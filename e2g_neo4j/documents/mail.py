@@ -19,7 +19,7 @@ from e2g_neo4j.documents import markup, visible
 from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.properties import fit_properties
 from e2g_neo4j.documents.reading import Limits, Reading, count
-from e2g_neo4j.documents.text import read_bytes, shown, within
+from e2g_neo4j.documents.text import CONTROLS, read_bytes, shown, within
 from e2g_neo4j.errors import ReadingError
 
 _LISTED = 20
@@ -123,7 +123,7 @@ def _add_body(part: Message, builder: Builder, attached: list[str]) -> bool:
     if kind == "text/html":
         builder.losses += markup.losses(markup.walk(visible.parse(text), builder))
     else:
-        builder.add(text)
+        builder.add(CONTROLS.sub(" ", text))
     return bool(text.strip())
 
 

@@ -1,4 +1,4 @@
-"""Markdown: as it is, with its headings. What stands between `---` before it are properties."""
+"""Markdown: as it is, with its headings and links. What stands between `---` before it are properties."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any
 import yaml
 
 from e2g_neo4j.documents.headings import markdown_headings
+from e2g_neo4j.documents.markdown_links import find_links
 from e2g_neo4j.documents.properties import fit_properties
 from e2g_neo4j.documents.reading import Limits, Reading
 from e2g_neo4j.documents.text import decode, read_bytes
+from e2g_neo4j.types.documents import Span
 
 _LONGEST = 2**16
 """Maximum characters of front matter."""
@@ -23,10 +25,13 @@ def read(path: Path, limits: Limits) -> Reading:
     """Read a Markdown file. Only its encoding, its line ends and its front matter change."""
     whole, uncertain = decode(read_bytes(path, limits.bytes), path)
     facts, text = split_front_matter(whole)
-    title, sections = markdown_headings(text)
+    fenced: list[Span] = []
+    title, sections = markdown_headings(text, fenced)
+    links = find_links(text, fenced)
     declared = facts.pop("title", None)
     fitting, losses = fit_properties(facts)
-    return Reading(text, str(declared) if declared else title, sections, fitting or None, [*uncertain, *losses])
+    losses = [*uncertain, *losses, *links.losses]
+    return Reading(text, str(declared) if declared else title, sections, fitting or None, losses, links=links.found)
 
 
 def split_front_matter(text: str) -> tuple[dict[Any, Any], str]:

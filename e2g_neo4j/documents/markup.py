@@ -11,6 +11,7 @@ from lxml import etree  # type: ignore[import-untyped]
 
 from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.inline import bare_tex, formula_of, in_brackets, is_described, numeral, raised
+from e2g_neo4j.documents.links import change_marked, without_marks
 from e2g_neo4j.documents.reading import count
 from e2g_neo4j.documents.tables import Cell, fill_grid, header_rows
 from e2g_neo4j.documents.visible import BLOCKS, HEADINGS
@@ -20,7 +21,8 @@ NESTED = 20
 
 _STRUCK = ("s", "del", "strike")
 
-_SPACE = re.compile(r"[ \t\r\n\f\xa0]+")
+_SPACE = re.compile(r"[\t\r\n\f\xa0][ \t\r\n\f\xa0]*+| [ \t\r\n\f\xa0]++")
+"""White space that is not one space already, which is most."""
 
 
 def walk(element: Any, builder: Builder, skipped: Container[Any] = ()) -> Counter[str]:
@@ -59,6 +61,7 @@ class _Walk:
         lists: for each list that is open: how its items are numbered, and the next number.
         indents: what lines begin with, for each list item and quotation that is open.
         marker: what the next line begins with instead.
+        anchor: where the text of the link that is open begins in the line, and its target.
         table: the table that is being read.
         cell: the paragraphs of its cell.
     """
@@ -73,6 +76,7 @@ class _Walk:
         self.term = ""
         self.marks: list[int] = []
         self.linked = -1
+        self.anchor: tuple[int, str] | None = None
         self.pre = self.inner = self.struck = self.pictures = 0
         self.table: _Table | None = None
         self.cell: list[str] | None = None
@@ -115,6 +119,10 @@ class _Walk:
         """End a paragraph."""
         if not self.line:
             return
+        if self.anchor is not None:  # of a link that has several paragraphs
+            begin, target = self.anchor
+            self.line[begin:] = self.builder.links.mark_pieces(self.line[begin:], target)
+            self.anchor = 0, target
         text, self.line, self.linked = "".join(self.line), [], -1
         if self.pre and self.cell is None:
             if text.strip():
@@ -255,17 +263,18 @@ class _Walk:
 
     def _end_sup(self, _: Any) -> None:
         mark, text = self._take()
-        before = "".join(self.line[max(0, mark - 4) : mark])[-20:]
-        self.line.append(raised(text, before, linked=self.linked >= mark))
+        before, linked = without_marks("".join(self.line[max(0, mark - 4) : mark]))[-20:], self.linked >= mark
+        self.line.append(change_marked(text, lambda bare: raised(bare, before, linked=linked)))
 
     def _end_sub(self, _: Any) -> None:
         _, text = self._take()
-        self.line.append(text if not text.strip() or text.strip().isdigit() else f"_{in_brackets(text.strip())}")
+        self.line.append(change_marked(text, _lowered))
 
     def _start_link(self, element: Any) -> None:
         self._mark(element)
         if "href" in element.attrib:
             self.linked = len(self.line)
+            self.anchor = self.linked, element.get("href")
 
     def _end_link(self, element: Any) -> None:
         mark, text = self._take()
@@ -273,6 +282,9 @@ class _Walk:
             text = f"[{text.strip()}]"
         elif text.strip() in ("↩", "↩︎", "↑", "¶", "🔗"):
             text = ""
+        if self.anchor is not None:
+            text = self.builder.links.mark(text, self.anchor[1])
+            self.anchor = None
         self.line.append(text)
         self.linked = mark if "href" in element.attrib else self.linked
 
@@ -341,6 +353,10 @@ _ENDS: dict[str, Callable[[_Walk, Any], None]] = {
     "th": _Walk._end_cell,
     "ul": _Walk._end_list,
 }
+
+
+def _lowered(text: str) -> str:
+    return text if not text.strip() or text.strip().isdigit() else f"_{in_brackets(text.strip())}"
 
 
 def is_layout(table: Any) -> bool:

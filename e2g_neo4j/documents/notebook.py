@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from e2g_neo4j.documents.headings import markdown_headings
+from e2g_neo4j.documents.markdown_links import find_links
 from e2g_neo4j.documents.reading import Limits, Reading, count
 from e2g_neo4j.documents.text import clean, decode, read_bytes, shown
 from e2g_neo4j.errors import ReadingError
+from e2g_neo4j.types.documents import Span
 
 _COLOURS = re.compile(r"\x1b\[[\d;]*m")
 
@@ -29,9 +31,11 @@ def read(path: Path, limits: Limits) -> Reading:
         text = clean("\n\n".join(part for cell in cells for part in _parts(cell, str(language), pictures)))
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
         raise ReadingError(f"{shown(path)} is no notebook of Jupyter. Open it there and save it again.") from error
-    title, sections = markdown_headings(text)
-    losses = [*count(len(pictures), "picture", "not in the text"), *uncertain]
-    return Reading(text, title, sections, losses=losses)
+    fenced: list[Span] = []
+    title, sections = markdown_headings(text, fenced)
+    links = find_links(text, fenced)
+    losses = [*count(len(pictures), "picture", "not in the text"), *uncertain, *links.losses]
+    return Reading(text, title, sections, losses=losses, links=links.found)
 
 
 def _parts(cell: dict[str, Any], language: str, pictures: list[str]) -> Iterator[str]:

@@ -77,12 +77,13 @@ def _answer(request: dict[str, Any], replies: BinaryIO) -> None:
     end: dict[str, Any] = {}
     report = ReadingReport() if request["report"] else None
     try:
-        for one in read_each(Path(request["path"]), request["corpus"], limits, report):
+        for one in read_each(Path(request["path"]), request["corpus"], limits, report, request["source"]):
             document: dict[str, Any] = {
                 name: getattr(one, name) for name in ("id", "corpus", "title", "source", "sha256")
             }
             document["losses"] = one.losses
             document["sections"] = [(section.kind, section.label, section.start) for section in one.sections]
+            document["links"] = [(link.start, link.end, link.target) for link in one.links]
             document["properties"] = None if one.properties is None else dict(one.properties)
             _reply(replies, document, one.text.encode())
     except MemoryError:

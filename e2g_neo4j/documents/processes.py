@@ -31,8 +31,7 @@ from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.documents.text import shown
 from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.documents import Section, SourceDocument
-from e2g_neo4j.types.ids import document_id
+from e2g_neo4j.types.documents import Hyperlink, Section, SourceDocument
 
 POLL_SECONDS = 0.05
 """How often to look whether the caller still waits, and at the memory where the system does not limit it."""
@@ -72,6 +71,7 @@ def read_file(
     limits: Limits,
     check: Callable[[], object] = lambda: None,
     report: ReadingReport | None = None,
+    source: str | None = None,
 ) -> list[SourceDocument]:
     """Read the documents of a file, in another process if its format needs one.
 
@@ -81,18 +81,17 @@ def read_file(
         limits: what it may take.
         check: called every POLL_SECONDS. If it raises, the process is stopped at once.
         report: as `read_each`.
+        source: as `read_each`.
 
     Raises:
         ReadingError: the file cannot be read, or takes more than the limits.
     """
     check()
     if path.is_file() and signed_format(path).here:
-        return read_all(path, corpus, limits, report)
+        return read_all(path, corpus, limits, report, source)
     if limits.ocr and path.is_file() and signed_format(path).module == "pdf":
-        source = str(path.resolve())
         with with_text(path, limits, check) as copy:
-            [document] = read_file(copy, corpus, replace(limits, ocr=False), check, report)
-        return [replace(document, id=document_id(corpus, source), source=source)]
+            return read_file(copy, corpus, replace(limits, ocr=False), check, report, source or str(path.resolve()))
     while not _slots.acquire(timeout=POLL_SECONDS):
         check()
     try:
@@ -101,6 +100,7 @@ def read_file(
             "corpus": corpus,
             "limits": asdict(limits),
             "report": report is not None,
+            "source": source,
         }
         while (documents := _read_with(_idle_process() or _Process(), request, limits, check, report)) is None:
             pass  # the process had ended, because it was idle for too long
@@ -273,8 +273,9 @@ def _broken(name: str, limit: str, limits: Limits) -> ReadingError:
 
 def _document(header: dict[str, Any], text: bytes) -> SourceDocument:
     sections = tuple(Section(*one) for one in header.pop("sections"))
+    links = tuple(Hyperlink(*one) for one in header.pop("links"))
     losses = tuple(header.pop("losses"))
-    return SourceDocument(**header, sections=sections, losses=losses, text=text.decode())
+    return SourceDocument(**header, sections=sections, links=links, losses=losses, text=text.decode())
 
 
 def _forget() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from e2g_neo4j.types.documents import Section
+from e2g_neo4j.types.documents import Hyperlink, Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class Reading:
         properties: other facts that the file declares about itself. None: none.
         losses: what is in the file and not in the text, one clause each, such as "2 of 9 pages have no text (3, 7)".
         key: tells it from the other documents of the file.
+        links: the links of the text, sorted by where they start, with their targets as the file has them.
     """
 
     text: str
@@ -47,6 +48,7 @@ class Reading:
     properties: Mapping[str, Any] | None = None
     losses: Sequence[str] = ()
     key: str | None = None
+    links: Sequence[Hyperlink] = ()
 
 
 def count(number: int, one: str, rest: str, many: str | None = None) -> list[str]:

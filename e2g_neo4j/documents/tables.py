@@ -6,6 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from e2g_neo4j.documents.links import length
+
 Cell: TypeAlias = tuple[str, int, int]
 """The text of a cell, and how many columns and rows it covers."""
 
@@ -32,7 +34,7 @@ def fill_grid(rows: Sequence[Sequence[Cell]]) -> Iterator[list[str]]:
             at = bisect_left(starts, start)
             cells += [""] * (at - len(cells))
             more = bisect_left(starts, start + across) - at - 1
-            whole = len(row) == 1 or len(text) > LONGEST_REPEATED
+            whole = len(row) == 1 or length(text) > LONGEST_REPEATED
             cells += [text, *([] if whole and len(row) == 1 else ["" if whole else text] * more)]
         yield cells
 
@@ -58,7 +60,7 @@ def _place(rows: Sequence[Sequence[Cell]]) -> list[list[tuple[int, int, str]]]:
                 across = min(across, above[at][0] - column)
             placed.append((column, across, text))
             if down > 1:
-                still.append((column, across, text if len(text) <= LONGEST_REPEATED else "", down - 1))
+                still.append((column, across, text if length(text) <= LONGEST_REPEATED else "", down - 1))
             column += across
         placed += above[at:]
         found.append(placed)

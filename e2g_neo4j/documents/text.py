@@ -45,6 +45,9 @@ _KANA = re.compile("[\u3041-\u30ff]")
 
 _WESTERN = re.compile("[À-ÖØ-öø-ÿ‘’“”„–—…€£©®°§«»œŒšŽžŸ•™½¼¾×]")
 
+_BINARY = bytes(byte for byte in range(32) if byte < 9 or (byte > 13 and byte != 27))
+"""Bytes that are rare in text."""
+
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
 
 
@@ -89,7 +92,7 @@ def decode(data: bytes, path: Path, declared: str | None = None) -> tuple[str, l
             losses.append(f"read as {utf16.upper()}, which is a guess; if it is wrong, convert the file to UTF-8")
     if _binary(text[:8192].encode("utf-8", "replace")):
         raise _is_binary(path)
-    return text.replace("\r\n", "\n").replace("\r", "\n"), losses
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text, losses
 
 
 def _mended(data: bytes) -> tuple[str, int] | None:
@@ -162,13 +165,12 @@ def _is_binary(path: Path) -> ReadingError:
 
 
 def _binary(head: bytes) -> bool:
-    controls = sum(byte < 9 or 13 < byte < 27 or 27 < byte < 32 for byte in head)
-    return controls > len(head) // 20
+    return len(head) - len(head.translate(None, _BINARY)) > len(head) // 20
 
 
-def clean(text: str) -> str:
+def clean(text: str, controls: re.Pattern[str] = CONTROLS) -> str:
     """Remove control characters, spaces at line ends, and all but one of consecutive empty lines."""
-    text = CONTROLS.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n"))
+    text = controls.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in text.split("\n"))).strip()
 
 

@@ -18,7 +18,7 @@ from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.documents.text import shown
 from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
-from e2g_neo4j.types.ids import document_id, utf8
+from e2g_neo4j.types.ids import utf8
 
 
 def suffix_of(name: str, content_type: str | None) -> str:
@@ -65,9 +65,12 @@ def read_upload(
     def renamed(message: str) -> str:
         return message.replace(str(path), shown(name)).replace(str(path.parent), "")
 
+    source = f"{UPLOAD}{name}"
+    if len(utf8(source, "The name of the file")) > LONGEST_SOURCE:
+        raise ReadingError(f"The name {shown(source[:60])}… has more than {LONGEST_SOURCE} bytes. Give a shorter one.")
     noted = None if report is None else ReadingReport()
     try:
-        documents = read_file(path, corpus, limits, check, noted)
+        documents = read_file(path, corpus, limits, check, noted, source)
     except ReadingError as error:
         raise ReadingError(renamed(str(error))) from None  # the original names the path
     if report is not None and noted is not None:
@@ -79,8 +82,8 @@ def read_upload(
         old = document.title
         called = given + old.removeprefix(stored) if old == stored or old.startswith(f"{stored} ") else old
         called = title if title and len(documents) == 1 else called
-        source = f"{UPLOAD}{name}{document.source.removeprefix(str(path))}"
-        uploaded.append(_renamed(document, source, called))
+        called = " ".join(utf8(called, f"The title of {shown(document.source)}").decode().split()) or document.source
+        uploaded.append(replace(document, title=called))
     return uploaded
 
 
@@ -92,10 +95,3 @@ def read_text(text: bytes, name: str, corpus: str, limits: Limits, *, title: str
         raise ReadingError(f"The text of {shown(name)} is not UTF-8. Convert it.") from error
     title = title or title_of(PurePosixPath(name)) or name
     return from_text(decoded, corpus=corpus, source=f"{UPLOAD}{name}", title=title, max_bytes=limits.bytes)
-
-
-def _renamed(document: SourceDocument, source: str, title: str) -> SourceDocument:
-    if len(utf8(source, "The name of the file")) > LONGEST_SOURCE:
-        raise ReadingError(f"The name {shown(source[:60])}… has more than {LONGEST_SOURCE} bytes. Give a shorter one.")
-    title = " ".join(utf8(title, f"The title of {shown(source)}").decode().split()) or source
-    return replace(document, id=document_id(document.corpus, source), source=source, title=title)

@@ -15,7 +15,7 @@ from e2g_neo4j.types.documents import UPLOAD
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.near_names import did_you_mean
 from e2g_neo4j.types.properties import from_stored, size_of
-from e2g_neo4j.types.reports import DocumentInfo, DocumentText, State
+from e2g_neo4j.types.reports import DocumentInfo, DocumentText, ReferenceInfo, State
 from e2g_neo4j.types.results import Evidence
 
 if TYPE_CHECKING:
@@ -214,6 +214,21 @@ def entities(corpus: str, query: str, type: str | None, limit: int) -> Operation
         )
         for row in rows
     ]
+
+
+def references(corpus: str, document: str | None, limit: int) -> Operation[list[ReferenceInfo]]:
+    """Return which documents refer to which, at most `limit`; those from and to one document if it is named.
+
+    Raises:
+        NotFoundError: the corpus has no documents, or no such document.
+        QueryError: several documents have this title.
+    """
+    if document is None:
+        yield from check_corpus(corpus)
+    else:
+        document = choose_document(document, (yield from documents(corpus)), corpus).id
+    rows = yield Read("query/references", {"corpus": corpus, "document": document, "limit": limit})
+    return [ReferenceInfo(**row) for row in rows]
 
 
 def aliases(corpus: str, words: str = "") -> Operation[list[Alias]]:

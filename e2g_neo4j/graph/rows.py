@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from e2g_neo4j.models.titles import linked_document
 from e2g_neo4j.models.words import count_terms
 from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Span, Vectors, cut_by
 from e2g_neo4j.types.graph import Summary
@@ -110,6 +111,9 @@ def unchanged_row(indexed: IndexedDocument) -> dict[str, Any]:
 def ready_row(indexed: IndexedDocument) -> dict[str, Any]:
     """Return the properties of a document that is complete."""
     properties = indexed.document.properties
+    links = [
+        (link.start, link.end, target) for link in indexed.document.links if (target := linked_document(link.target))
+    ]
     return {
         "id": indexed.document.id,
         "title": indexed.document.title,
@@ -124,6 +128,9 @@ def ready_row(indexed: IndexedDocument) -> dict[str, Any]:
         "windows": indexed.windows,
         "persistence": indexed.persistence,
         "losses": list(indexed.document.losses) or None,
+        "link_starts": [start for start, _, _ in links] or None,
+        "link_ends": [end for _, end, _ in links] or None,
+        "link_targets": [target for _, _, target in links] or None,
         **name_properties(indexed.names),
     }
 

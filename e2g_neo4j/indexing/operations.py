@@ -31,6 +31,7 @@ from e2g_neo4j.indexing import merge_overrides, pipeline
 from e2g_neo4j.indexing.adopting import text_nodes
 from e2g_neo4j.indexing.language import corpus_language, name_of
 from e2g_neo4j.indexing.layers import update as update_layers
+from e2g_neo4j.indexing.references import update_references
 from e2g_neo4j.indexing.run import IndexRun
 from e2g_neo4j.indexing.summaries.base import Summariser
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
@@ -178,6 +179,7 @@ def delete(models: Models, targets: Sequence[str | Path] | None, corpus: str) ->
     for document in to_delete:
         yield from delete_documents(corpus, [document.id])
     yield from merge_overrides.update_names(corpus)
+    yield from update_references(corpus)
     yield from update_own_layers(models, corpus)
     return to_delete
 
@@ -241,7 +243,9 @@ def import_corpus(
         vectors = yield from suffix_in(made_with, rows[0]["first"] if rows else None)
         yield from create_indexes(made_with, vectors)
         record = set_fingerprint(corpus, CorpusModels(own, vectors))
-        return restore(execute_with(_cancellable(executor), vectors), archive, corpus, record, mark)
+        info = restore(execute_with(_cancellable(executor), vectors), archive, corpus, record, mark)
+        yield from update_references(corpus)
+        return info
 
 
 def _losses(documents: Sequence[SourceDocument]) -> dict[str, list[str]]:
@@ -326,6 +330,7 @@ def _index_with(run: IndexRun, documents: Sequence[SourceDocument], *, adopted: 
     except (BudgetError, InputError, ModelError):
         with suppress(BudgetError, InputError, ModelError):
             yield from merge_overrides.update_names(corpus)
+            yield from update_references(corpus)
             yield from update_layers(models, corpus, show)  # other documents may be complete
         raise
     with run.timed("layers"):

@@ -27,6 +27,7 @@ from e2g_neo4j.indexing.layer import read_state
 from e2g_neo4j.indexing.layers import update as update_layers
 from e2g_neo4j.indexing.operations import migrate, until_cancelled
 from e2g_neo4j.indexing.pipeline import WAIT_SECONDS
+from e2g_neo4j.indexing.references import update_references
 from e2g_neo4j.indexing.sentence_vectors import embed_sentences
 from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.choice import with_embedding
@@ -83,6 +84,7 @@ def reindex(models: Models, corpus: str, progress: Progress | None) -> Operation
     began = time.perf_counter()
     yield from migrate(models)
     yield from catalog.check_corpus(corpus)
+    yield from update_references(corpus)
     row = yield from _record(models, corpus)
     made_with = Fingerprint.of_row(row)
     target = models.of(with_embedding(models, made_with.language, made_with.spacy_model))

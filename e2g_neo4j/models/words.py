@@ -37,16 +37,23 @@ _TOKEN = regex.compile(
 between two letters, or a comma between two digits, is part of it."""
 
 
-def terms(text: str) -> Iterator[str]:
-    """Yield the terms of a text, in order."""
+def tokens(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the words of a text as the indexes have them before they drop stop words: start, end, and the word."""
     for found in _TOKEN.finditer(text):
-        token = found[0]
+        token, first = found[0], found.start()
         for start in range(0, len(token), LONGEST_TERM):
             word = token[start : start + LONGEST_TERM]
+            end = first + start + len(word)
             word = word[:-2] if word.endswith(_POSSESSIVE) else word
             word = word.lower() if word.isascii() else "".join(letter.lower()[0] for letter in word)
-            if word not in STOP_WORDS and word.strip("_"):
-                yield stem(word)
+            yield first + start, end, word
+
+
+def terms(text: str) -> Iterator[str]:
+    """Yield the terms of a text, in order."""
+    for _, _, word in tokens(text):
+        if word not in STOP_WORDS and word.strip("_"):
+            yield stem(word)
 
 
 def count_terms(texts: Iterable[str]) -> dict[str, int]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any, TypeAlias
 
+from e2g_neo4j.retrieval.excerpts import make_excerpt, term_weights
 from e2g_neo4j.runtime.requests import Operation, read_each
 from e2g_neo4j.types.documents import Span
-from e2g_neo4j.types.results import Pair, Passage, TextNode
+from e2g_neo4j.types.results import Pair, Passage, Reference, TextNode
 from e2g_neo4j.types.ties import best_first
 
 TokenSpans: TypeAlias = Callable[[str], Sequence[Span]]
@@ -27,13 +27,14 @@ _PART_OF_WORD = re.compile(r"(?<!\w)\w{1,40}\Z")
 
 @dataclass(frozen=True, slots=True)
 class ScoredNode:
-    """A row of `passages.cypher`, `nearest.cypher` or `windows.cypher`, with its score, the pairs it contains and what
-    each signal contributes to its score."""
+    """A row of `passages.cypher`, `nearest.cypher` or `windows.cypher`, with its score, the pairs it contains, what
+    each signal contributes to its score, and what refers to its document."""
 
     row: dict[str, Any]
     score: float
     pairs: tuple[Pair, ...] = ()
     signals: dict[str, float] = field(default_factory=dict)
+    referred: Reference | None = None
 
 
 def read_windows(ids: Sequence[str], corpora: Sequence[str]) -> Operation[dict[str, dict[str, Any]]]:
@@ -89,14 +90,15 @@ def _until(text: str, end: int) -> str:
     return (_PART_OF_WORD.sub("", before) if _LETTER.match(text, end) else before).rstrip()
 
 
-def passages(ranked: Sequence[ScoredNode]) -> tuple[Passage, ...]:
+def passages(ranked: Sequence[ScoredNode], question: str = "") -> tuple[Passage, ...]:
     """Merge ranked nodes into passages. A passage has the rank of its best node.
 
     Nodes with the text of a better node are dropped. Chunks or windows of a document that overlap or touch become one
-    passage, with the overlap only once, the best score, all pairs, and the heading that covers most of the text.
+    passage, with the overlap only once, all pairs, and score, page, heading and excerpt of the best of them.
 
     Args:
         ranked: Nodes, best first.
+        question: The question that excerpts are to answer.
     """
     unique = _without_duplicates(ranked)
     order = {node.row["id"]: position for position, node in enumerate(unique)}
@@ -109,7 +111,8 @@ def passages(ranked: Sequence[ScoredNode]) -> tuple[Passage, ...]:
         else:
             runs.append([node])
     runs.sort(key=lambda run: min(order[node.row["id"]] for node in run))
-    return tuple(_merged(run) for run in runs)
+    weights = term_weights(question, [node.row["text"] for node in unique])
+    return tuple(_merged(run, min(run, key=lambda node: order[node.row["id"]]), weights) for run in runs)
 
 
 def _without_duplicates(ranked: Sequence[ScoredNode]) -> list[ScoredNode]:
@@ -126,26 +129,27 @@ def _follows(run: Sequence[ScoredNode], row: dict[str, Any]) -> bool:
     return bool(same and row["start"] <= max(node.row["end"] for node in run))
 
 
-def _merged(run: Sequence[ScoredNode]) -> Passage:
-    passage = passage_of(run[0])
-    headings = Counter({passage.heading: passage.end - passage.start})
+def _merged(run: Sequence[ScoredNode], best: ScoredNode, weights: Mapping[str, float]) -> Passage:
+    passage, shown = passage_of(run[0]), passage_of(best)
     for node in run[1:]:
         following = passage_of(node)
-        more = max(following.end - passage.end, 0)
-        if more:
-            headings[following.heading] += more
         passage = replace(
             passage,
             text=passage.text + following.text[passage.end - following.start :],  # one may contain the other
             end=max(passage.end, following.end),
             text_node=_extended(passage.text_node, following.text_node),
-            score=max(passage.score, following.score),
-            signals=max(passage, following, key=lambda one: one.score).signals,
             nodes=tuple(dict.fromkeys(passage.nodes + following.nodes)),
             pairs=passage.pairs + tuple(pair for pair in following.pairs if pair not in passage.pairs),
-            page=_page_range(passage.page, following.page) if more else passage.page,
         )
-    return replace(passage, heading=max(headings, key=headings.__getitem__))
+    return replace(
+        passage,
+        score=shown.score,
+        signals=shown.signals,
+        referred=shown.referred,
+        page=shown.page,
+        heading=shown.heading,
+        excerpt=make_excerpt(shown.text, weights, shown.start),
+    )
 
 
 def _extended(first: TextNode | None, last: TextNode | None) -> TextNode | None:
@@ -168,6 +172,7 @@ def passage_of(node: ScoredNode) -> Passage:
         end=end,
         score=node.score,
         signals=node.signals,
+        referred=node.referred,
         corpus=row["corpus"],
         level=row["level"],
         nodes=(row.get("chunk", row["id"]),),
@@ -178,11 +183,3 @@ def passage_of(node: ScoredNode) -> Passage:
         text_node=text_node,
         document_id=row["document_id"],
     )
-
-
-def _page_range(first: str | None, last: str | None) -> str | None:
-    """Return the pages of a merged passage: "3" and "4–5" become "3–5"."""
-    if first is None or last is None:
-        return first or last
-    start, end = first.split("–")[0], last.split("–")[-1]
-    return start if start == end else f"{start}–{end}"

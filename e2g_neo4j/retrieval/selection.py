@@ -93,7 +93,8 @@ class Selection:
 
     def _merged(self, nodes: Sequence[ScoredNode], *, skip: bool = False) -> tuple[Passage, ...]:
         tokens = self.budget.tokens
-        return passages(nodes if tokens is None else fitting(nodes, tokens, self.token_spans, skip=skip))
+        chosen = nodes if tokens is None else fitting(nodes, tokens, self.token_spans, skip=skip)
+        return passages(chosen, self.question)
 
     def _window_texts(
         self, windows: Sequence[tuple[Window, float]], pairs: Mapping[str, tuple[Pair, ...]] | None
@@ -101,7 +102,7 @@ class Selection:
         by_id = yield from read_windows([window.id for window, _ in windows], self.corpora)
         found = pairs or {}
         return [
-            ScoredNode(by_id[window.id], score, found.get(window.chunk, ()), window.signals)
+            ScoredNode(by_id[window.id], score, found.get(window.chunk, ()), window.signals, window.referred)
             for window, score in windows
             if window.id in by_id  # missing if its document was replaced between the two reads
         ]

@@ -13,6 +13,7 @@ from itertools import chain, zip_longest
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from e2g_neo4j.retrieval.passages import TIE
+from e2g_neo4j.types.results import Reference
 from e2g_neo4j.types.ties import best_first
 
 T = TypeVar("T")
@@ -63,6 +64,7 @@ class Window:
         persistence: Topic persistence of its document, from 0 to 1.
         origin: How it was found, in mode `routes`.
         signals: What each signal contributes to its score, in modes `auto` and `diffusion`.
+        referred: What refers to its document, if the window is ranked because of this.
     """
 
     chunk: str
@@ -75,6 +77,7 @@ class Window:
     persistence: float
     origin: Origin | None = None
     signals: dict[str, float] = field(default_factory=dict, compare=False)
+    referred: Reference | None = field(default=None, compare=False)
 
     @property
     def id(self) -> str:

@@ -32,6 +32,22 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class Hyperlink:
+    """A link in a document: the span of its text, and where it leads.
+
+    Attributes:
+        start: where its text starts in the document's text.
+        end: where its text ends in the document's text.
+        target: the source that a document has there, with `#` and a fragment if there is one; `wiki:` and the name of a
+            page; or `#` and a fragment of the same document.
+    """
+
+    start: int
+    end: int
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
 class StandsFor:
     """A text node of the user's graph that a chunk stands for.
 
@@ -65,6 +81,10 @@ UPLOAD = "upload:"
 for it on the disk."""
 
 
+WIKI = "wiki:"
+"""What the target of a link begins with that names a page of a wiki."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
     """A document as it was read. Offsets count characters of `text`.
@@ -76,12 +96,14 @@ class SourceDocument:
         source: identifies the document in its corpus: the absolute path of its file, or `upload:` and a name, or any
             text for documents that were handed in.
         text: the full text.
-        sha256: the hash of `text` in UTF-8; of an adopted document, of the keys and texts of its nodes.
+        sha256: the hash of `text` in UTF-8, followed by `links` if there are any; of an adopted document, of the keys
+            and texts of its nodes.
         sections: pages, headings and tables.
         cuts: the text nodes that an adopted document consists of, empty for other documents.
         properties: properties of the user's, by which questions can be restricted. None: those that are stored, if the
             document is indexed already.
         losses: what its file has and `text` has not, one clause each, such as "2 of 9 pages have no text (3, 7)".
+        links: its links, as far as they lead to another document or to a fragment, sorted by where they start.
 
     Raises:
         InputError: a property is invalid.
@@ -97,6 +119,7 @@ class SourceDocument:
     cuts: tuple[Cut, ...] = ()
     properties: Properties | None = field(default=None, hash=False)
     losses: tuple[str, ...] = ()
+    links: tuple[Hyperlink, ...] = ()
 
     def __post_init__(self) -> None:
         if self.properties is not None:

@@ -361,6 +361,29 @@ class DocumentInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class ReferenceInfo:
+    """A document that refers to another one.
+
+    Attributes:
+        document_id: the id of the document.
+        document: its title.
+        target_id: the id of the other document.
+        target: its title.
+        kind: how it refers to it first: `title`, by its title, or `link`, by a hyperlink.
+        text: the words there.
+        number: how many of its chunks refer to it.
+    """
+
+    document_id: str
+    document: str
+    target_id: str
+    target: str
+    kind: Literal["title", "link"]
+    text: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentText:
     """A span of a document's text. Offsets count characters.
 

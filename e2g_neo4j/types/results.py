@@ -97,8 +97,40 @@ class TextNode:
 
 
 @dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What a reader is shown of a passage.
+
+    Attributes:
+        text: the sentences of its best part that share most with the question, in their order, at most 400 characters.
+            "…" stands for what is left out.
+        start: where the first of them starts in the document's text.
+        end: where the last of them ends.
+    """
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A place that refers to a document, by its title or by a hyperlink.
+
+    Attributes:
+        text: the words there.
+        chunk: the id of the chunk.
+    """
+
+    text: str
+    chunk: str
+
+
+@dataclass(frozen=True, slots=True)
 class Passage(JsonForm):
     """A piece of evidence: one or more neighbouring windows or chunks, a summary, or a cluster with its summary.
+
+    `excerpt` is what a person reads of it, `text` what a chat model does. Of a passage of several windows or chunks,
+    the best one decides about excerpt, page and heading.
 
     Passages are sorted best first. Scores are only comparable within one result, because their scale depends on the
     mode:
@@ -135,9 +167,8 @@ class Passage(JsonForm):
         nodes: the ids of the nodes that the passage consists of.
         path: the ids of the nodes of the summary tree from here to the root; in mode `raptor`, of all clusters above.
         pairs: the pairs of entities of the question that the passage connects.
-        page: the page where the text starts, or a range such as "3–4". None for a summary.
-        heading: the heading that applies to most of the text; None if most of it precedes the first heading, and for
-            a summary. Each part of a merged passage counts with its own heading.
+        page: the page of its best part, or a range such as "3–4". None for a summary.
+        heading: the heading of its best part; None if that precedes the first heading, and for a summary.
         corpus: the corpus.
         text_node: in an adopted corpus, the text node of the user's graph that contains the passage. None for a
             summary.
@@ -145,6 +176,9 @@ class Passage(JsonForm):
         signals: what vectors, words, entities and neighbouring windows contribute to the score, in modes `auto` and
             `diffusion`: standard deviations above the mean of the candidates, times the weight of the signal. Without a
             reranker, they add up to the score. Empty in other modes and with `unit="chunk"`.
+        excerpt: what to show of it: sentences of its best window. None for passages of answers by the methods
+            `all_text` and `global`, and for facts.
+        referred: what refers to its document, if it is here because of this, in modes `auto` and `diffusion`.
     """
 
     text: str
@@ -163,6 +197,8 @@ class Passage(JsonForm):
     text_node: TextNode | None = None
     document_id: str = ""
     signals: dict[str, float] = field(default_factory=dict, compare=False)
+    excerpt: Excerpt | None = field(default=None, compare=False)
+    referred: Reference | None = field(default=None, compare=False)
 
     def labelled(self) -> str:
         """Return the passage in the notation of the paper: `entity1 - entity2: text`."""

@@ -16,6 +16,7 @@ from typing import Any
 from uuid import uuid4
 
 import crashes
+import libraries as libraries_
 import pytest
 from at_server import connected
 from graphs import snapshot
@@ -32,6 +33,7 @@ from libraries import (
     indexed,
     libraries,
     long_document,
+    name_for_title,
     padded,
     performing,
     remove,
@@ -55,6 +57,7 @@ from e2g_neo4j.indexing import merge_overrides
 from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
 from e2g_neo4j.indexing.entity_vectors import ENTITIES
+from e2g_neo4j.indexing.references import update_references
 from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.chat.usage import UsageMeter
@@ -99,7 +102,8 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
 
         @initialize(library=libraries((*NAMES, *PEOPLE)), at_once=st.sampled_from([0, 2, 1_000]))
         def begin(self, library: list[NaiveDocument], at_once: int) -> None:
-            self.patch = pytest.MonkeyPatch()
+            self.patch, self.naming = pytest.MonkeyPatch(), pytest.MonkeyPatch()
+            self.naming.setattr(libraries_, "title_of", name_for_title)
             self.patch.setattr(writer, "CHUNKS_AT_ONCE", at_once)
             self.patch.setattr(writer, "CHUNKS_READ", 2 if at_once == 2 else writer.CHUNKS_READ)
             self.put(library)
@@ -182,6 +186,7 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             if ids:
                 driven(performing(driver), delete(self.corpus, sorted(ids)))
                 driven(performing(driver), merge_overrides.update_names(self.corpus))
+                driven(performing(driver), update_references(self.corpus))
             self.there = {id: document for id, document in self.there.items() if id not in ids}
             self.enriched = self.enriched and bool(self.there)
             self.embedded = self.embedded and bool(self.there)
@@ -217,6 +222,7 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
                 states = listed(driver, self.corpus)
                 assert states == dict.fromkeys(self.there, ("ready", True))
             finally:
+                self.naming.undo()
                 remove(driver, [self.corpus, self.fresh])
 
     run_state_machine_as_test(

@@ -222,6 +222,13 @@ def test_forwarded_and_raw_mails_are_read(tmp_path: Path) -> None:
     assert stored(tmp_path / "b.eml", raw).text == "# Über\n\nÖl"
 
 
+def test_links_of_mails_lead_to_addresses(tmp_path: Path) -> None:
+    html = '<p>See <a href="https://Example.org/fog">the fog</a> or <a href="mailto:ada@example.org">write</a>.</p>'
+    document = stored(tmp_path / "a.eml", mail(None, html).as_bytes())
+    found = [(document.text[one.start : one.end], one.target) for one in document.links]
+    assert found == [("the fog", "https://example.org/fog")]
+
+
 def test_each_message_of_a_mailbox_is_a_document(tmp_path: Path) -> None:
     path = tmp_path / "a.mbox"
     one = b"From ada@example.org Mon Jun 01 04:28:28 2009\n" + mail().as_bytes() + b"\n"
@@ -239,10 +246,10 @@ def test_each_message_of_a_mailbox_is_a_document(tmp_path: Path) -> None:
 
 def test_a_notebook_is_its_text_its_code_and_what_it_printed(tmp_path: Path) -> None:
     cells = [
-        {"cell_type": "markdown", "source": ["# Tides\n", "![](data:image/png;base64,AAAA) The sea."]},
+        {"cell_type": "markdown", "source": ["# Tides\n", "![](data:image/png;base64,AAAA) The [sea](sea.ipynb)."]},
         {
             "cell_type": "code",
-            "source": "# no heading\nprint('fog')",
+            "source": "# no heading\nprint('fog')  # [x](y)",
             "outputs": [
                 {"output_type": "stream", "text": ["\x1b[31mfog\x1b[0m\n"]},
                 {"output_type": "display_data", "data": {"image/png": "AAAA", "text/plain": "<Figure>"}},
@@ -254,11 +261,14 @@ def test_a_notebook_is_its_text_its_code_and_what_it_printed(tmp_path: Path) -> 
     document = stored(tmp_path / "a.ipynb", json.dumps(notebook))
     assert document.title == "Tides"
     assert document.text == (
-        "# Tides\n![]() The sea.\n\n```python\n# no heading\nprint('fog')\n```\n\n```\nfog\n```\n\n"
-        "```\n<Figure>\n```\n\n```\nValueError: no tide\n```"
+        "# Tides\n![]() The [sea](sea.ipynb).\n\n```python\n# no heading\nprint('fog')  # [x](y)\n```\n\n"
+        "```\nfog\n```\n\n```\n<Figure>\n```\n\n```\nValueError: no tide\n```"
     )
     assert labels(document) == ["Tides"]
     assert document.losses == ("2 pictures not in the text",)
+    assert [(document.text[one.start : one.end], one.target) for one in document.links] == [
+        ("sea", str(tmp_path / "sea.ipynb"))
+    ]
 
 
 @pytest.mark.parametrize("content", ["[1]", '{"cells": 3}', '{"cells": [3]}', "fog", "{}"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -27,6 +28,7 @@ from e2g_neo4j.retrieval.ranking import (
     z,
 )
 from e2g_neo4j.retrieval.windows import Window
+from e2g_neo4j.types.results import Reference
 
 NUMBERS = st.floats(-1e3, 1e3)
 
@@ -66,7 +68,7 @@ def silent(rows: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     """A row of `signals.cypher` in which words and entities say nothing."""
     lists = ("word_ids", "word_scores", "word_chunk_ids", "word_chunk_scores", "spread_ids", "spreads")
     row: dict[str, Any] = {name: [] for name in lists} | {"spread_sum": 0.0, "spread_squares": 0.0, "windows": 100}
-    return {**row, "candidates": rows, **more}
+    return {**row, "candidates": rows, "references": [], "referred": [], "titled": [], **more}
 
 
 def relevance_of(rows: list[dict[str, Any]], signals: dict[str, Any], words: bool = True) -> list[float]:
@@ -223,7 +225,7 @@ def test_windows_are_ranked_best_first_by_what_is_said_of_them(rows: list[dict[s
     best = [i for group in groups for i in sorted(group)]
     assert [(unit.id, score) for unit, score in order] == [(ids[i], expected[i]) for i in best]
     for unit, score in order:
-        assert list(unit.signals) == ["vectors", "words", "entities", "neighbours"]
+        assert list(unit.signals) == ["vectors", "words", "entities", "neighbours", "references"]
         assert sum(unit.signals.values()) == pytest.approx(score, abs=1e-9)
 
 
@@ -272,7 +274,7 @@ def test_each_signal_counts_by_its_weight() -> None:
     }
     assert said(**spread) == [0.7, -0.7]
     rare = said(**{**spread, "windows": 101})
-    assert rare == pytest.approx([0.7 * 10, 0.7 * -0.1]), "reached among many that are not"
+    assert rare == pytest.approx([6 * (1 + np.log(7 / 6)), 0.7 * -0.1]), "reached among many that are not"
 
 
 def test_what_reaches_all_windows_alike_but_for_rounding_tells_none_from_another() -> None:
@@ -327,6 +329,63 @@ def test_one_candidate_has_a_finite_score() -> None:
         windows=1,
     )
     assert ranked([signals]) == [(candidate_windows([row])[0][0], 0.0)]
+
+
+# --- references --------------------------------------------------------------------------------------
+
+
+def passage(name: str, near: float) -> dict[str, Any]:
+    """A document of one window, as a candidate."""
+    row = {"chunk": name, "document": name, "index": 0, "tokens": 9, "persistence": 0.0, "shares": [1.0]}
+    return {**row, "nears": [near]}
+
+
+def refers(chunk: str, document: str, referring: int = 1, windows: Sequence[int] = (0,)) -> dict[str, Any]:
+    return {"chunk": chunk, "document": document, "text": "T", "windows": list(windows), "referring": referring}
+
+
+FILMS = [passage("a", 0.9), *(passage(f"x{n}", 0.4) for n in range(6))]
+
+
+def order_of(signals: dict[str, Any], named: Sequence[str] = ()) -> list[str]:
+    return [window.chunk for window, _ in ranked([signals], named=lambda titles: set(titles).intersection(named))]
+
+
+def test_a_document_that_the_best_window_refers_to_comes_next_although_nothing_else_found_it() -> None:
+    signals = silent(FILMS, referred=[passage("b", 0.0)])
+    assert order_of(signals) == ["a", *(f"x{n}" for n in range(6))], "described, but not referred to"
+    signals["references"] = [refers("a", "b")]
+    [first, second, *_] = ranked([signals])
+    assert (first[0].chunk, second[0].chunk) == ("b", "a")
+    assert first[0].referred == Reference("T", "a")
+    assert first[0].signals["references"] == pytest.approx(12)
+    signals["references"] = [refers("a", "b", windows=[1])]
+    assert "b" not in order_of(signals), "another window of the chunk refers to it"
+
+
+def test_a_document_receives_less_the_more_chunks_refer_to_it_and_the_worse_these_are() -> None:
+    def received(*references: dict[str, Any]) -> float:
+        found = ranked([silent(FILMS, referred=[passage("b", 0.0)], references=list(references))])
+        return next((window.signals["references"] for window, _ in found if window.chunk == "b"), 0.0)
+
+    assert received(refers("a", "b", 32)) == pytest.approx(12 / 32**0.3)
+    assert 0 < received(refers("x0", "b")) < received(refers("a", "b"))
+    assert received(refers("x0", "b"), refers("a", "b")) == received(refers("a", "b")), "the best one counts"
+    assert received(refers("x5", "b")) == 0, "the sixth window"
+    assert received(refers("x5", "unknown")) == 0, "its document is not searched"
+
+
+def test_references_of_documents_that_the_question_names_count_in_full() -> None:
+    signals = silent(
+        FILMS,
+        referred=[passage("b", 0.0), passage("named", -0.9)],
+        references=[refers("named", "b")],
+        titled=[{"document": "named", "title_key": "night train"}],
+    )
+    assert "b" not in order_of(signals), "a longer title has these words"
+    assert order_of(signals, ["night train"])[0] == "b"
+    [by_name] = [window for window, _ in ranked([signals], named=set) if window.chunk == "b"]
+    assert by_name.signals["references"] == pytest.approx(12)
 
 
 def test_no_candidate_is_no_window() -> None:

@@ -135,40 +135,6 @@ def test_an_error_is_one_line_without_control_characters(monkeypatch, capsys) ->
     assert POWER.search(shown.rstrip("\n")) is None
 
 
-def shown_of(text: str, *names: str) -> str:
-    return show_evidence.excerpt(Passage(text, "d", "s", 0, len(text), 1.0), names)
-
-
-FILLER = "The rain fell on the roofs of Lantry all day, and nobody went out. " * 10
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            'of the harbour. Mr. Quill sailed. He said: "Farewell!" And Mrs.',
-            '… Mr. Quill sailed. He said: "Farewell!" …',
-        ),
-        (FILLER + "Dr. J. Quill met Ann. " + FILLER, "Dr. J. Quill met Ann."),
-        (FILLER + "It was late. quill " + FILLER, "It was late. quill The rain"),
-        ("Whole and short. Quill.", "Whole and short. Quill."),
-        ("no sentence at all", "no sentence at all"),
-        ("only a part of one sentence. ", "only a part of one sentence."),
-    ],
-)
-def test_an_excerpt_consists_of_whole_sentences(text: str, expected: str) -> None:
-    found = shown_of(text, "quill")
-    assert expected in found
-    assert len(found) <= show_evidence.EXCERPT + 4
-
-
-def test_a_sentence_that_is_too_long_is_cut_between_words() -> None:
-    found = shown_of("So Quill " + "went on and on and " * 100 + "stopped.", "quill")
-    assert found.startswith("So Quill went")
-    assert found.endswith((" on …", " and …", " went …"))
-    assert len(shown_of("x" * 5000)) <= show_evidence.EXCERPT + 2
-
-
 @pytest.mark.parametrize(("shown", "number"), [(show_evidence.SCREENFUL, 5), (None, 8)])
 def test_a_screenful_is_shown_and_the_rest_is_counted(shown: int | None, number: int) -> None:
     passages = tuple(

@@ -212,6 +212,16 @@ def test_the_table_of_contents_names_chapters_without_headings(tmp_path: Path) -
     assert [one.label for one in document.sections] == ["I. The fog", "Rain"]
 
 
+def test_links_between_chapters_stay_in_the_book(tmp_path: Path) -> None:
+    chapters = {
+        "a.xhtml": "<p>See <a href='b.xhtml#rain'>rain</a>, <a href='b.xhtml'>b</a>, <a href='https://x.org/'>x</a></p>",
+        "b.xhtml": "<p>Iris <a id='rain'>read</a>.</p>",
+    }
+    document = read(book(tmp_path / "a.epub", chapters, [*chapters]), "c", WHOLE)
+    found = [(document.text[one.start : one.end], one.target) for one in document.links]
+    assert found == [("rain", "#rain"), ("x", "https://x.org/")]
+
+
 def test_a_book_of_pictures_is_refused_and_some_pictures_are_counted(tmp_path: Path) -> None:
     picture = '<p><img src="1.png"/></p>'
     pages = {f"{number}.xhtml": picture for number in range(3)}

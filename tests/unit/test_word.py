@@ -47,6 +47,7 @@ NUMBERING = (
 
 def document(path: Path, body: str, namespace: str = TRANSITIONAL, **more: str) -> Path:
     """A document with these paragraphs and tables, and the parts that are given."""
+    addresses = {part: more.pop(f"{part}_addresses", "") for part in ("document", "footnotes")}
     parts = {"styles": STYLES, "numbering": NUMBERING} | more
     relations = "".join(
         f'<Relationship Id="{name}" Type="{RELATIONS}/{name}" Target="{name}.xml"/>' for name in parts if name != "core"
@@ -63,7 +64,9 @@ def document(path: Path, body: str, namespace: str = TRANSITIONAL, **more: str) 
     with zipfile.ZipFile(path, "w") as made:
         made.writestr("[Content_Types].xml", "<Types/>")
         made.writestr("_rels/.rels", f"<Relationships>{package}</Relationships>")
-        made.writestr("word/_rels/document.xml.rels", f"<Relationships>{relations}</Relationships>")
+        for part, more_relations in addresses.items():
+            whole = f"<Relationships>{relations if part == 'document' else ''}{more_relations}</Relationships>"
+            made.writestr(f"word/_rels/{part}.xml.rels", whole)
         made.writestr("word/document.xml", f"<w:document {names}><w:body>{body}</w:body></w:document>")
         made.writestr("docProps/core.xml", more.get("core", "<c><title>Of the file</title></c>"))
         for name, root in roots.items():
@@ -265,3 +268,44 @@ def test_pictures_are_described_or_counted(word) -> None:
     found = word(par(run("x") + picture.format("A quay in fog") + picture.format("") + picture.format("image1.png")))
     assert found.text == "x [Picture: A quay in fog]"
     assert found.losses == ("2 pictures without a description",)
+
+
+def address(identifier: str, target: str) -> str:
+    return f'<Relationship Id="{identifier}" Type="{RELATIONS}/hyperlink" Target="{target}" TargetMode="External"/>'
+
+
+def link(attributes: str, content: str) -> str:
+    return f"<w:hyperlink {attributes}>{content}</w:hyperlink>"
+
+
+def test_links_lead_to_addresses_and_bookmarks(word) -> None:
+    body = (
+        styled("berschrift1", "Fog")
+        + par(
+            run("See ") + link('w:id="h1" w:anchor="Causes"', run("the ") + run("rain ", "<w:b/>"))
+            + run("and") + link('w:anchor="_Toc1"', run(" page 2"))
+            + link('w:id="h3"', run("mail")) + link('w:id="h9"', run(" nowhere "))
+            + field('HYPERLINK "snow.docx" \\l "Deep snow" \\o "tip"', run("snow")) + run("2")
+            + field('HYPERLINK \\o "tip"', run("tip")) + '<w:r><w:footnoteReference w:id="5"/></w:r>'
+        )
+        + f"<w:tbl>{row(cell('Port'), cell('Ships'))}"
+        + row(cell("x").replace(run("x"), link('w:id="h1"', run("Hesk"))), cell("3"))
+        + "</w:tbl>"
+    )  # fmt: skip
+    found = word(
+        body,
+        document_addresses=address("h1", "../rain%20one.docx") + address("h3", "mailto:ada@example.org"),
+        footnotes='<w:footnote w:id="5">' + par(link('w:id="h1"', run("Source"))) + "</w:footnote>",
+        footnotes_addresses=address("h1", "HTTPS://Example.org/a"),
+    )
+    assert found.text == (
+        "# Fog\n\nSee the rain and page 2mail nowhere snow2tip [1]\n\n| Port | Ships |\n| Hesk | 3 |\n\n[1] Source"
+    )
+    folder = Path(found.source).parent
+    assert [(found.text[one.start : one.end], one.target) for one in found.links] == [
+        ("the rain", f"{folder.parent}/rain one.docx#Causes"),
+        ("page 2", "#_Toc1"),
+        ("snow", f"{folder}/snow.docx#Deep snow"),
+        ("Hesk", f"{folder.parent}/rain one.docx"),
+        ("Source", "https://example.org/a"),
+    ]

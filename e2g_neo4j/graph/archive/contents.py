@@ -86,6 +86,9 @@ class _Document(Row):
     windows: Count | None = None
     persistence: Share | None = None
     losses: Texts | None = None
+    link_starts: Counts | None = None
+    link_ends: Counts | None = None
+    link_targets: Texts | None = None
     state: Literal["ready"] | None = None
     work: Literal["pending", "indexing", "failed"] | None = None
     error: Text | None = None
@@ -97,6 +100,8 @@ class _Document(Row):
 
     def check(self) -> None:
         _same_length(self.names, self.name_counts, "properties 'names' and 'name_counts'")
+        _same_length(self.link_starts, self.link_ends, "properties 'link_starts' and 'link_ends'")
+        _same_length(self.link_starts, self.link_targets, "properties 'link_starts' and 'link_targets'")
         _fit(len(self.resolved_names or ()) % 2 == 0, "property 'resolved_names': it has no pairs")
         if self.claimed_properties is not None:
             claimed = loads(self.claimed_properties)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from e2g_neo4j.models.titles import named_titles, possible_titles
 from e2g_neo4j.retrieval.lucene import lucene
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.ranking import ranked
@@ -53,6 +56,7 @@ def auto(query: Query, *, words: bool = True) -> Ranking:
         "reach": REACH,
         "hub": HUB,
         "without": list(query.without),
+        "titles": possible_titles(query.question),
     }
     parameters = {
         corpus: {
@@ -62,7 +66,8 @@ def auto(query: Query, *, words: bool = True) -> Ranking:
         }
         for corpus, names in query.entities.items()
     }
-    return ranked((yield from query.read_each("signals", parameters)), words=words)
+    signals = yield from query.read_each("signals", parameters)
+    return ranked(signals, words=words, named=partial(named_titles, query.question))
 
 
 AUTO = Strategy(

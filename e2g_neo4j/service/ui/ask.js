@@ -3,16 +3,16 @@
 import { call, events, inCorpus } from "./api.js";
 import { earlierTurns, keepTurn, setUpConversation, startAnew } from "./conversation.js";
 import { announce, byId, counted, make, number, span } from "./dom.js";
-import { excerpt, termsOf } from "./excerpt.js";
+import { marked, termsOf } from "./excerpt.js";
 import { drawGraph } from "./graph.js";
 import { renderMarkdown } from "./markdown.js";
-import { closePassage, lookFor, openPassage, setUpPanel, showTab } from "./passage.js";
+import { closePassage, openPassage, setUpPanel, showTab } from "./passage.js";
 import { clear, show } from "./problems.js";
 import { drawTree } from "./tree.js";
 
 const SPOKEN_EVERY = 3000; // milliseconds between two parts of the answer that a screen reader is given
 const RENDERED_EVERY = 150; // milliseconds between two renderings of an answer that is being written
-const EXCERPT = 420; // characters of a passage on its card
+const EXCERPT = 420; // characters of a passage without an excerpt
 const CITED = /\[(\d+(?:, \d+)*)\]/;
 
 const MANY_CORPORA = 8; // from this number on their list has a frame
@@ -178,7 +178,6 @@ async function answered(question, signal) {
     for await (const { name, data } of events("/ask", { body: { ...question, stream: true }, signal })) {
       if (name === "evidence") {
         evidence = data;
-        lookFor(termsOf(searchedAs(evidence), evidence.entities));
         showEvidence(evidence, null);
         state("Writing the answer …");
         explained = explain({ ...question, question: searchedAs(evidence), history: [] }, signal).catch(show);
@@ -217,7 +216,6 @@ async function withoutAnswer(question, signal, problem) {
   const found = await explain(question, signal);
   const numbers = new Map(found.evidence.passages.map((_, place) => [place, String(place + 1)]));
   byId("answer").hidden = true;
-  lookFor(termsOf(searchedAs(found.evidence), found.evidence.entities));
   showEvidence(found.evidence, numbers);
   keepTurn(question.question, found.evidence, null);
   draw(found, found.evidence, numbers);
@@ -302,7 +300,7 @@ function card(passage, n, terms) {
     passage.level ? `Summary, level ${passage.level}` : "",
     passage.heading,
     passage.page ? `page ${passage.page}` : "",
-    span(passage.start, passage.end),
+    span((passage.excerpt ?? passage).start, (passage.excerpt ?? passage).end),
     passage.corpus,
   ];
   const pairs = passage.pairs.map((pair) => `${pair.a} – ${pair.b}`).join("; ");
@@ -317,8 +315,9 @@ function card(passage, n, terms) {
       passage.document,
     ),
     make("p", { class: "note" }, where.filter(Boolean).join(" · ")),
-    make("p", { class: "excerpt" }, ...excerpt(passage.text, terms, EXCERPT)),
+    make("p", { class: "excerpt" }, ...marked(passage.excerpt?.text ?? passage.text.slice(0, EXCERPT), terms)),
     pairs ? make("p", { class: "note" }, `Connects ${pairs}`) : null,
+    passage.referred ? make("p", { class: "note" }, `Another passage refers to it: “${passage.referred.text}”`) : null,
     make(
       "button",
       {

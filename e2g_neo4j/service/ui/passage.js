@@ -2,7 +2,7 @@
 
 import { call, inCorpus } from "./api.js";
 import { byId, make, number, span } from "./dom.js";
-import { bestSentence, sentenceAt } from "./excerpt.js";
+import { sentenceAt } from "./excerpt.js";
 import { show } from "./problems.js";
 
 const CONTEXT = 700; // characters shown before and after a passage
@@ -11,12 +11,6 @@ const MARKED = 8000; // characters of a passage that are shown at once
 
 let opener = null;
 let shown = 0;
-let terms = [];
-
-/** Set the words of the question: the best sentence of a passage is marked. */
-export const lookFor = (words) => {
-  terms = words;
-};
 
 /** Return the address in this page of a place in a document. */
 const addressOf = (corpus, document, at) =>
@@ -91,7 +85,8 @@ export async function openPassage(passage, from) {
   opener = from;
   shown += 1;
   const mine = shown;
-  const { corpus, document_id: document, start } = passage;
+  const { corpus, document_id: document, excerpt } = passage;
+  const start = Math.max(passage.start, (excerpt?.start ?? 0) - MARKED / 2);
   const end = Math.max(passage.end, start);
   const first = Math.max(0, start - CONTEXT);
   const last = Math.min(end, start + MARKED);
@@ -99,7 +94,9 @@ export async function openPassage(passage, from) {
     const text = await read(corpus, document, first, last === end ? end + CONTEXT : last);
     if (mine !== shown) return;
     showTab("text");
-    render(byId("panel-text"), passage, text, { start, end, sentence: (marked) => bestSentence(marked, terms) });
+    const place = (within, offset) => inUnits(within, Math.max(0, offset - start));
+    const best = (within) => excerpt && { start: place(within, excerpt.start), end: place(within, excerpt.end) };
+    render(byId("panel-text"), passage, text, { start, end, sentence: passage.level ? () => null : best });
   } catch (problem) {
     show(problem);
   }
@@ -165,7 +162,7 @@ function render(container, passage, text, { start, end, sentence }) {
   ];
   const inPanel = container === byId("panel-text");
   const back = make("button", { type: "button", onclick: goBack }, "Back", make("span", { class: "note" }, " Esc"));
-  const link = make("a", { href: addressOf(passage.corpus, passage.document_id, start) }, "Link to this place");
+  const link = make("a", { href: addressOf(passage.corpus, passage.document_id, passage.excerpt?.start ?? start) }, "Link to this place");
   container.replaceChildren(
     make("div", { class: "title" }, make("h3", {}, text.title), inPanel ? back : null),
     make("p", { class: "note" }, where.filter(Boolean).join(" · "), ...(inPanel ? [" · ", link] : [])),

@@ -1,0 +1,147 @@
+"""Which documents a chunk refers to: those whose titles are in its text, and those that its hyperlinks lead to.
+
+(:Chunk)-[:REFERS_TO {kind, text, windows}]->(:Document). They depend on the titles and texts of all documents of a
+corpus, so they are found after every change, by `update_references`: in the chunks of new documents, in chunks with a
+new title, which the full-text index finds, and in those that referred to a document that is gone. So what is stored is
+what a fresh index would have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from e2g_neo4j.models.titles import Word, mentioned_titles, title_key
+from e2g_neo4j.models.words import tokens
+from e2g_neo4j.runtime.requests import Operation, Read, Write
+from e2g_neo4j.types.documents import WIKI
+from e2g_neo4j.types.ids import corpus_key
+
+Kind: TypeAlias = Literal["title", "link"]
+"""How a chunk refers to a document: by its title, or by a hyperlink."""
+
+MOST_BEARERS = 20
+"""Documents that a chunk refers to by one title, which may be that of all documents."""
+
+DOCUMENTS = 1_000
+"""Documents whose titles one transaction makes known."""
+
+CHUNKS = 200
+"""Chunks that are read at a time, and written in one transaction."""
+
+
+@dataclass(slots=True)
+class Titles:
+    """The titles of a corpus that may be in some texts.
+
+    Attributes:
+        corpus: the corpus.
+        documents: the ids of the documents with a title, by its key.
+        words: the first words whose titles have been read.
+        longest: the number of words of the longest title with each first word.
+    """
+
+    corpus: str
+    documents: dict[str, list[str]] = field(default_factory=dict)
+    words: set[str] = field(default_factory=set)
+    longest: dict[str, int] = field(default_factory=dict)
+
+    def read(self, words: Iterable[str]) -> Operation[None]:
+        """Read the titles that begin with one of the words."""
+        if new := sorted(set(words) - self.words):
+            parameters = {"corpus": self.corpus, "words": new, "most": MOST_BEARERS + 1}
+            for row in (yield Read("references/titles", parameters)):
+                key = row["title_key"]
+                self.documents[key] = row["documents"]
+                first, length = key.split(" ", 1)[0], key.count(" ") + 1
+                self.longest[first] = max(length, self.longest.get(first, 0))
+            self.words.update(new)
+
+
+def update_references(corpus: str) -> Operation[None]:
+    """Find what chunks refer to after documents have changed.
+
+    Every change of documents ends with this. If it is killed before, the next change does it. If others change the
+    corpus meanwhile, it begins again.
+    """
+    others: bool | None = None
+    while states := (yield Read("references/state", {"corpus": corpus, "limit": DOCUMENTS})):
+        [state] = states
+        others = state["others"] if others is None else others
+        hold = ("references/hold", {"corpus": corpus, "revision": state["revision"]})
+        if state["documents"]:
+            yield Write(tuple(_made_known(corpus, state["documents"], others=others)), hold)
+        elif state["outdated"]:
+            yield from _read_again(corpus, hold)
+        else:
+            return
+
+
+def _made_known(
+    corpus: str, documents: Sequence[Mapping[str, Any]], *, others: bool
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the statements that make titles known. `others`: whether chunks may name them that were read before."""
+    rows = [{"id": one["id"], "title_key": title_key(one["title"])} for one in documents]
+    yield "references/set_titles", {"corpus": corpus, "rows": rows}
+    if others:
+        key = corpus_key(corpus)
+        titles = sorted({f'+corpus_key:{key} +text:"{row["title_key"]}"' for row in rows if row["title_key"]})
+        yield "references/outdate_by_title", {"corpus": corpus, "titles": titles}
+        targets = {one["source"]: True for one in documents} | {WIKI + row["title_key"]: True for row in rows}
+        yield "references/outdate_by_link", {"corpus": corpus, "targets": targets}
+
+
+def _read_again(corpus: str, hold: tuple[str, dict[str, Any]]) -> Operation[None]:
+    """Find what outdated chunks refer to, until there are none or the corpus has changed."""
+    titles = Titles(corpus)
+    while chunks := (yield Read("references/chunks", {"corpus": corpus, "limit": CHUNKS})):
+        words = [list(tokens(row["text"] or "")) for row in chunks]
+        targets = sorted({target for row in chunks for _, _, target in row["links"]})
+        pages = [target.removeprefix(WIKI) for target in targets if target.startswith(WIKI)]
+        yield from titles.read(
+            [*(word for found in words for _, _, word in found), *(page.split(" ")[0] for page in pages)]
+        )
+        sources = yield from _sources(corpus, targets, titles)
+        rows = [
+            {"chunk": row["chunk"], "references": _references(row, found, titles, sources)}
+            for row, found in zip(chunks, words, strict=True)
+        ]
+        if not (yield Write((("references/set_references", {"corpus": corpus, "rows": rows}),), hold)):
+            return
+
+
+def _sources(corpus: str, targets: Sequence[str], titles: Titles) -> Operation[dict[str, list[str]]]:
+    """Return the ids of the documents that targets of hyperlinks name."""
+    rows = (yield Read("references/sources", {"corpus": corpus, "sources": targets})) if targets else []
+    pages = {
+        target: titles.documents[key]
+        for target in targets
+        if target.startswith(WIKI) and (key := target.removeprefix(WIKI)) in titles.documents
+    }
+    return pages | {row["source"]: [row["document"]] for row in rows}
+
+
+def _references(
+    row: Mapping[str, Any], words: Sequence[Word], titles: Titles, sources: Mapping[str, list[str]]
+) -> list[dict[str, Any]]:
+    """Return what a chunk refers to, a row of `references/chunks`: one reference a document."""
+    text, found = row["text"] or "", dict[str, dict[str, Any]]()
+
+    def others(documents: Sequence[str]) -> list[str]:
+        return [one for one in documents if one != row["document"]][:MOST_BEARERS]
+
+    def add(document: str, kind: Kind, start: int, end: int) -> None:
+        windows = [
+            number for number, (first, last) in enumerate(row["windows"]) if first <= row["start"] + start < last
+        ]
+        one = found.setdefault(document, {"document": document, "kind": kind, "text": text[start:end], "windows": []})
+        one["windows"] = sorted({*one["windows"], *windows})
+
+    for start, end, target in row["links"]:
+        for document in others(sources.get(target, ())):
+            add(document, "link", start - row["start"], end - row["start"])
+    for start, end, key in mentioned_titles(text, words, titles.documents, titles.longest):
+        for document in others(titles.documents[key]):
+            add(document, "title", start, end)
+    return [found[document] for document in sorted(found)]
