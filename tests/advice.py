@@ -36,7 +36,7 @@ HOLES = {
     "made": "statements",
     "code": "de",
     "passage.document_id": "0f3a9c1d2e4b5a67",
-    "passage.start": "3",
+    "start": "3",
     "option": " -c 'two words'",
 }
 """What fills holes that are no text of a user, by their expression."""

@@ -1096,8 +1096,8 @@ def joined(places: Mapping[str, NaivePlace], order: list[str]) -> list[NaivePass
         start, end = min(places[id].start for id in run), max(places[id].end for id in run)
         document = places[run[0]].document
         chunks = list(dict.fromkeys(places[id].chunk for id in run))
-        holding = [next(id for id in run if places[id].start <= at < places[id].end) for at in range(start, end)]
-        heading = most([document.heading(places[id].start, places[id].end) for id in holding])
+        best = places[min(run, key=order.index)]
+        heading = document.heading(best.start, best.end)
         found.append(NaivePassage(document.id, 0, start, end, document.text[start:end], chunks, heading=heading))
     return found
 

@@ -2,6 +2,6 @@
 // $titles: [Lucene query for a title in the corpus], $corpus
 UNWIND $titles AS title
 CALL db.index.fulltext.queryNodes('e2g_chunk_words', title) YIELD node
-WITH DISTINCT node
 WHERE node.corpus = $corpus
+WITH DISTINCT node
 SET node:UnlinkedChunk

@@ -68,6 +68,8 @@ def test_windows_that_say_the_same_are_in_reading_order(seed: int) -> None:
     empty: dict[str, list[object]] = {
         name: [] for name in ("word_ids", "word_scores", "word_chunk_ids", "word_chunk_scores", "spread_ids", "spreads")
     }
+    for name in ("references", "referred", "titled"):
+        empty[name] = []
     signals = {**empty, "spread_sum": 0.0, "spread_squares": 0.0, "windows": 12, "candidates": candidates}
     assert [unit.id for unit, _ in ranked([signals])] == [f"c{n}-w{w}" for w in (0, 1) for n in range(6)]
 

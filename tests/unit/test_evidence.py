@@ -14,7 +14,7 @@ from naive import NaiveDocument, NaivePlace, window_passages, windows
 
 from e2g_neo4j.retrieval.passages import ScoredNode, fitting, passages
 from e2g_neo4j.types.documents import Span
-from e2g_neo4j.types.results import Pair
+from e2g_neo4j.types.results import Pair, Reference
 
 TEXT = "".join(chr(ord("a") + i % 26) for i in range(200))
 AB, AC = Pair("a", "b", 1), Pair("a", "c", 2)
@@ -63,7 +63,7 @@ def test_evidence_of_two_pairs_names_both_and_of_none_only_the_text() -> None:
 
 
 def test_consecutive_chunks_become_one_passage_without_the_overlap_twice() -> None:
-    ranked = [ScoredNode(chunk(2), 1.0, (AC,)), ScoredNode(chunk(0), 3.0, (AB,)), ScoredNode(chunk(1), 2.0, (AB, AC))]
+    ranked = [ScoredNode(chunk(2), 3.0, (AC,)), ScoredNode(chunk(0), 2.0, (AB,)), ScoredNode(chunk(1), 1.0, (AB, AC))]
     [passage] = passages(ranked)
     assert passage.text == TEXT[0:50]
     assert (passage.start, passage.end) == (0, 50)
@@ -133,41 +133,18 @@ def test_a_summary_that_repeats_the_one_below_it_is_a_duplicate() -> None:
     assert [p.nodes for p in passages(ranked)] == [("d-s2-2",)]
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "together"),
-    [("3", "4", "3–4"), ("3", "3", "3"), ("3–4", "4–6", "3–6"), (None, "4", "4"), ("3", None, "3"), (None, None, None)],
-)
-def test_a_passage_spans_the_pages_of_its_chunks(first: str | None, second: str | None, together: str | None) -> None:
-    [passage] = passages([ScoredNode(chunk(0, page=first), 1), ScoredNode(chunk(1, page=second), 1)])
-    assert passage.page == together
-
-
-def test_a_chunk_inside_another_adds_no_page() -> None:
-    [passage] = passages([ScoredNode(chunk(0, page="3–5"), 1), ScoredNode(chunk(1, start=5, end=15, page="4"), 1)])
-    assert passage.page == "3–5"
-
-
-@pytest.mark.parametrize(
-    ("headings", "heading"),
-    [
-        (("A", "B", "B"), "B"),
-        (("A", "A", "B"), "A"),
-        (("A", "B"), "A"),
-        ((None, "B", "B"), "B"),
-        (("A", None, ""), None),
-    ],
-)
-def test_a_merged_passage_has_the_heading_that_most_of_its_text_stands_under(
-    headings: tuple[str | None, ...], heading: str | None
-) -> None:
-    """20 characters of the first chunk, and 15 of each that follows."""
-    [passage] = passages([ScoredNode(chunk(n, heading=one), -n) for n, one in enumerate(headings)])
-    assert passage.heading == heading
-
-
-def test_the_labels_of_pages_may_hold_hyphens() -> None:
-    [passage] = passages([ScoredNode(chunk(0, page="A-1"), 1), ScoredNode(chunk(1, page="A-2"), 1)])
-    assert passage.page == "A-1–A-2"
+@pytest.mark.parametrize("best", [0, 1, 2])
+def test_a_merged_passage_is_cited_and_shown_by_its_best_chunk(best: int) -> None:
+    """The others are there for the model that reads on."""
+    rows = [chunk(n, page=f"A-{n}", heading=f"Heading {n}") for n in range(3)]
+    reference = Reference("Title of d", "e-c0")
+    first = ScoredNode(rows.pop(best), 9.0, signals={"words": 1.0}, referred=reference)
+    [passage] = passages([first, *(ScoredNode(row, 1.0) for row in rows)])
+    assert (passage.start, passage.end) == (0, 50)
+    assert (passage.page, passage.heading) == (f"A-{best}", f"Heading {best}")
+    assert (passage.score, passage.signals, passage.referred) == (9.0, {"words": 1.0}, reference)
+    assert passage.excerpt is not None
+    assert (passage.excerpt.start, passage.excerpt.text) == (15 * best, TEXT[15 * best : 15 * best + 20])
 
 
 def test_nothing_ranked_is_no_passage() -> None:
