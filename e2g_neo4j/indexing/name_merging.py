@@ -31,6 +31,10 @@ ACROSS = "the only full name of the corpus that fits"
 BY_HAND = "by hand"
 """The reason for a merge that a user has made."""
 
+INTRODUCED = 2
+"""Maximum number of chunks from a full name that occurs only once to the first surname alone: "Yellow Jack", far above,
+is no Jack's name."""
+
 STRAY = 0.05
 """Maximum share of occurrences of a given name as a surname that count as a mistake."""
 
@@ -238,7 +242,7 @@ def _by_surname(
     """Merge a surname, alone or after titles, with the only full name, if all titles can belong to one person.
 
     Mrs. Harker may be the wife of another Harker, and then Harker alone may be she. A surname alone must mostly be
-    tagged as a person, unless it is that of d'Artagnan. A full name that occurs only once must not come later than it.
+    tagged as a person, unless it is that of d'Artagnan. A full name that occurs only once must introduce it.
     """
     known = frozenset[str]().union(*(person.titles for person in people))
     titles = known.union(*(name.titles for name in short_names))
@@ -248,8 +252,8 @@ def _by_surname(
         elided = any(person.key.endswith(elision + word) for elision in of.elisions)
         for name in short_names:
             one = names[name.key]
-            is_first = titles or person.count > 1 or person.first <= one.first
-            if is_first and (name.titles or elided or one.people >= SURNAMES * one.count):
+            is_introduced = titles or person.count > 1 or 0 <= one.first - person.first <= INTRODUCED
+            if is_introduced and (name.titles or elided or one.people >= SURNAMES * one.count):
                 yield name, people[0].key, f"the only full name with the surname {word}"
 
 

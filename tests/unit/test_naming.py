@@ -150,6 +150,12 @@ def test_what_might_be_two_people_stays_apart(names: str) -> None:
     assert found(names) == {}
 
 
+def test_a_full_name_that_stands_once_introduces_the_surname() -> None:
+    assert found("Theodora Quill", "", "Quill") == {"quill": "theodora quill"}
+    assert found("Quill", "Theodora Quill, Quill") == {}
+    assert found("Theodora Quill", "", "", "Quill") == {}
+
+
 def test_a_given_name_joins_only_after_the_full_name_was_there() -> None:
     assert found("Mary", "Mary King, Mary King, Mary") == {}
     assert found("Mary King", "Mary, Mary King") == {"mary": "mary king"}
