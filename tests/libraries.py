@@ -658,7 +658,15 @@ def visible(driver: Driver, corpus: str, *, edges: bool = True) -> Any:
     requests = [
         Read(
             "query/link",
-            {"corpus": corpus, "names": names, "other_names": [], "limit": 9, "meanings": 3, "terms": names},
+            {
+                "corpus": corpus,
+                "names": names,
+                "other_names": [],
+                "proper": [],
+                "limit": 9,
+                "meanings": 3,
+                "terms": names,
+            },
         ),
         Read("query/nearest", {"corpus": corpus, "vector": unit, "k": 100, "names": names}),
         Read("query/stats", {"corpus": corpus}),

@@ -32,7 +32,7 @@ def evidence(
     if found.entities:
         out.print(f"entities: {escape(', '.join(found.entities))}")
     if found.unknown_entities:
-        out.print(f"not in this corpus: {escape(', '.join(found.unknown_entities))}", style="dim")
+        out.print(escape("; ".join(found.unknown_stated)), style="dim")
     if found.ignored_entities:
         out.print(f"not considered: {escape(', '.join(found.ignored_entities))}", style="dim")
     if found.pairs:
@@ -115,7 +115,7 @@ def explanation(out: Console, found: Evidence) -> None:
     entities = ", ".join(f"{key} ({types[key]})" if key in types else key for key in found.entities)
     out.print(f"[bold]Entities[/bold]  {escape(entities) or 'none known'}")
     if found.unknown_entities:
-        out.print(f"          not in this corpus: {escape(', '.join(found.unknown_entities))}")
+        out.print(f"          {escape('; '.join(found.unknown_stated))}")
     if found.ignored_entities:
         out.print(f"          not considered: {escape(', '.join(found.ignored_entities))}")
     out.print(f"[bold]Pairs[/bold]     {escape('; '.join(_pair(pair) for pair in found.pairs)) or 'none'}")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from e2g_neo4j.indexing.person_names import PersonName, are_compatible, parse_name
+from e2g_neo4j.indexing.person_names import PersonName, are_compatible, parse_name, split_generations
 from e2g_neo4j.types.graph import Extraction, Sentence
 from e2g_neo4j.types.languages import NameWords
 from e2g_neo4j.types.mentions import NameMerge, Overrides
@@ -22,11 +22,18 @@ NOUNS = 0.1
 PEOPLE = 0.25
 """Minimum share of the occurrences of a name that are tagged as a person. The pipeline misses some."""
 
+SURNAMES = 0.5
+"""The same for a surname alone, which may be a place or a brand: "the king of Jordan", "Ford recalled the truck"."""
+
 ACROSS = "the only full name of the corpus that fits"
 """The reason for a merge that other documents have decided."""
 
 BY_HAND = "by hand"
 """The reason for a merge that a user has made."""
+
+INTRODUCED = 2
+"""Maximum number of chunks from a full name that occurs only once to the first surname alone: "Yellow Jack", far above,
+is no Jack's name."""
 
 STRAY = 0.05
 """Maximum share of occurrences of a given name as a surname that count as a mistake."""
@@ -185,7 +192,7 @@ def matches(names: Mapping[str, NameCount], of: NameWords) -> Iterator[_Match]:
     for word, short_names in short.items():
         surnames, given_names = with_last[word], with_given[word]
         if surnames and not given_names and not is_family(word, names, of):
-            yield from _by_surname(word, short_names, surnames, of)
+            yield from _by_surname(word, short_names, surnames, names, of)
         elif given_names and not surnames:
             yield from _by_given_name(word, short_names, given_names, names, of)
         elif not given_names and not is_family(word, names, of):
@@ -226,19 +233,28 @@ def _by_initial(
 
 
 def _by_surname(
-    word: str, short_names: Sequence[PersonName], people: Sequence[_Person], of: NameWords
+    word: str,
+    short_names: Sequence[PersonName],
+    people: Sequence[_Person],
+    names: Mapping[str, NameCount],
+    of: NameWords,
 ) -> Iterator[_Match]:
     """Merge a surname, alone or after titles, with the only full name, if all titles can belong to one person.
 
-    Mrs. Harker may be the wife of another Harker, and then Harker alone may be she. A full name that occurs only once,
-    and never with a title, may not be a name.
+    Mrs. Harker may be the wife of another Harker, and then Harker alone may be she. A surname alone must mostly be
+    tagged as a person, unless it is that of d'Artagnan. A full name that occurs only once must introduce it.
     """
     known = frozenset[str]().union(*(person.titles for person in people))
     titles = known.union(*(name.titles for name in short_names))
     another = titles & of.wives and not known & of.wives
-    if len(people) == 1 and are_compatible(titles, of) and not another and (titles or people[0].count > 1):
+    if len(people) == 1 and are_compatible(titles, of) and not another:
+        [person] = people
+        elided = any(person.key.endswith(elision + word) for elision in of.elisions)
         for name in short_names:
-            yield name, people[0].key, f"the only full name with the surname {word}"
+            one = names[name.key]
+            is_introduced = titles or person.count > 1 or 0 <= one.first - person.first <= INTRODUCED
+            if is_introduced and (name.titles or elided or one.people >= SURNAMES * one.count):
+                yield name, people[0].key, f"the only full name with the surname {word}"
 
 
 def _by_title(
@@ -340,7 +356,14 @@ def _people(parsed: Iterable[PersonName], names: Mapping[str, NameCount], of: Na
         other = by_name.get((last, given))
         return other is not None and (other.count, last) > (by_name[given, last].count, given)
 
-    return [person for (given, last), person in by_name.items() if not is_reversed(given, last)]
+    people = []
+    for (given, last), person in by_name.items():
+        if is_reversed(given, last):
+            continue
+        for same in split_generations(person.names):
+            count, first = _count(same, names), min(names[name.key].first for name in same)
+            people.append(_Person(same, count, first))
+    return people
 
 
 def _most_frequent(forms: Mapping[str, int]) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from math import ceil
 
 from e2g_neo4j.indexing.name_merging import NameCount, is_family, is_person, matches, names_of
-from e2g_neo4j.indexing.person_names import PersonName, are_compatible, parse_name
+from e2g_neo4j.indexing.person_names import PersonName, are_compatible, parse_name, split_generations
 from e2g_neo4j.types.languages import NameWords
 from e2g_neo4j.types.mentions import DocumentNames
 
@@ -117,9 +117,10 @@ def _fitting(name: PersonName, names: Sequence[PersonName], of: NameWords) -> Se
         if one.given and not one.is_initial:
             full[one.given, one.last].append(one)
     if name.given and not name.is_initial:
-        return [people for people in [full[name.given, name.last]] if people]
-    with_last = [people for (_, last), people in full.items() if last == name.last]
-    with_given = [people for (given, _), people in full.items() if given[0] == name.last]
+        same = [people for people in split_generations(full[name.given, name.last]) if people]
+        return same if len(same) < 2 else [people for people in same if people[0].generation == name.generation]
+    with_last = [some for (_, last), people in full.items() if last == name.last for some in split_generations(people)]
+    with_given = [some for (given, _), all in full.items() if given[0] == name.last for some in split_generations(all)]
     if name.is_initial:
         return [people for people in with_last if people[0].given[0][0] == name.given[0]]
     others = frozenset[str]().union(*(one.titles for one in names if not one.given and one.last == name.last))

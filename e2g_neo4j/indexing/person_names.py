@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from e2g_neo4j.types.languages import NameWords
+
+_GENERATIONS = {"jr": "junior", "junior": "junior", "sr": "senior", "senior": "senior"}
 
 _LONGEST = 4
 """Maximum number of words of a name without titles."""
@@ -22,6 +24,8 @@ class PersonName:
     last: str
     saluted: str = ""
     """The key without a salutation, if it has one."""
+    generation: str = ""
+    """What tells it from the name of a parent or child: "junior" or "senior"."""
 
     @property
     def is_initial(self) -> bool:
@@ -34,8 +38,9 @@ def parse_name(key: str, of: NameWords) -> PersonName | None:
     while len(words) > 1 and words[0] in of.salutations:
         words.pop(0)
     saluted = " ".join(words) if len(words) < len(key.split()) else ""
+    generation = ""
     while words and words[-1] in of.suffixes:
-        words.pop()
+        generation = _GENERATIONS.get(words.pop(), generation)
     titles = []
     while words and words[0] in of.titles:
         titles.append(words.pop(0))
@@ -47,13 +52,24 @@ def parse_name(key: str, of: NameWords) -> PersonName | None:
     surname = " ".join(words[last:])
     for elision in of.elisions:
         surname = surname.removeprefix(elision)
-    return PersonName(key, frozenset(titles), tuple(words[:last]), surname, saluted)
+    return PersonName(key, frozenset(titles), tuple(words[:last]), surname, saluted, generation)
 
 
 def are_compatible(titles: Collection[str], of: NameWords) -> bool:
     """Return whether one person can have all of these titles."""
     kinds = [kind for kind in (of.men, of.wives | of.married, of.unmarried) if not kind.isdisjoint(titles)]
     return len(kinds) < 2
+
+
+def split_generations(names: Sequence[PersonName]) -> list[list[PersonName]]:
+    """Divide names with the same given name and surname: a junior and a senior are two people, and then the name
+    without either may be anybody's."""
+    if len({name.generation for name in names} - {""}) < 2:
+        return [list(names)]
+    by_generation: dict[str, list[PersonName]] = {}
+    for name in names:
+        by_generation.setdefault(name.generation, []).append(name)
+    return list(by_generation.values())
 
 
 def is_title(word: str, titles: Collection[str]) -> bool:

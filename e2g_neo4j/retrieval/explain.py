@@ -24,6 +24,7 @@ def explanation_of(strategy: Strategy, linked: Linked, hops: int, unit: str) -> 
         ignored_entities=linked.ignored,
         pairs=linked.pairs,
         hops=hops,
+        notes=[f"Read as: {'; '.join(linked.readings)}."] if linked.readings else [],
     )
 
 
@@ -32,6 +33,7 @@ def join_explanations(queries: Sequence[Query]) -> Explanation:
     if len(queries) == 1:
         return queries[0].explanation
     told = [query.explanation for query in queries]
+    resolved = {name for query in queries for name in query.linked.resolved}
     reasons = [f"{', '.join(query.corpora)}: {query.explanation.reason}" for query in queries]
     entities = tuple(dict.fromkeys(key for one in told for key in one.entities))
     return Explanation(
@@ -43,7 +45,9 @@ def join_explanations(queries: Sequence[Query]) -> Explanation:
         ],
         entities=entities,
         unknown_entities=tuple(
-            dict.fromkeys(name for one in told for name in one.unknown_entities if name not in entities)
+            dict.fromkeys(
+                name for one in told for name in one.unknown_entities if name not in entities and name not in resolved
+            )
         ),
         ignored_entities=tuple(dict.fromkeys(key for one in told for key in one.ignored_entities)),
         pairs=tuple(dict.fromkeys(pair for one in told for pair in one.pairs)),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
 from e2g_neo4j.retrieval.filters import Filter
+from e2g_neo4j.retrieval.lucene import MAX_NAME, name_queries
+from e2g_neo4j.retrieval.word_statistics import terms_of
 from e2g_neo4j.runtime.requests import Rows
 from e2g_neo4j.types.results import Absence, Pair
 
@@ -18,8 +20,8 @@ MAX_ENTITIES = 24
 pairs to 276."""
 
 MAX_MEANINGS = 3
-"""Maximum number of entities that a name may resolve to as an alias, in addition to the entity of that name."""
-
+"""Maximum number of entities that a name may resolve to as an alias, in addition to the entity of that name, or because
+their names resemble it."""
 
 MAX_ABSENCES = 10
 """Maximum number of pairs of entities that are told to be in no passage together."""
@@ -67,6 +69,9 @@ class Linked:
         entities: The entities, in the order of the question.
         ignored: Those that are not considered because there are too many.
         unknown: The names that resolve to no entity.
+        in_text: Those of them of which the text has a word.
+        resolved: The names that nothing is called by, and the entities with similar names, the most mentioned first.
+        readings: The same in words, such as "renfeild → Renfield".
         by_corpus: The entities of each corpus.
         distances: Pairs of entities with the lengths of their shortest paths: `a`, `b`, `hops`.
         pairs: The pairs within the allowed hops, closest first.
@@ -78,6 +83,9 @@ class Linked:
     entities: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    in_text: tuple[str, ...] = ()
+    resolved: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    readings: Sequence[str] = ()
     by_corpus: Mapping[str, Sequence[str]] = field(default_factory=dict)
     distances: Sequence[Mapping[str, Any]] = ()
     pairs: tuple[Pair, ...] = ()
@@ -89,6 +97,39 @@ class Linked:
     def pairs_by_chunk(self) -> dict[str, tuple[Pair, ...]]:
         """The pairs that each chunk mentions, of the chunks that mention any."""
         return {candidate.chunk: candidate.pairs for candidate in self.shared if candidate.pairs}
+
+
+def link_parameters(
+    names: Iterable[str],
+    other_names: Sequence[str] = (),
+    terms: Sequence[str] = (),
+    *,
+    proper: Mapping[str, Sequence[str]] | None = None,
+    limit: int | None = None,
+) -> dict[str, Any]:
+    """Return the parameters of `link.cypher`, but for the corpus.
+
+    Args:
+        names: Keys of the question's entities.
+        other_names: Keys of other words of the question.
+        terms: Terms of the question.
+        proper: Names that may be a part of the name of an entity, or have typing errors. Those with terms count only if
+            the text of the corpus lacks one of these.
+        limit: Maximum number of entities. Default: MAX_ENTITIES.
+    """
+    asked = [
+        {"name": name, "words": name_queries(name), "terms": list(of_name)}
+        for name, of_name in (proper or {}).items()
+        if 0 < len(name.split()) <= MAX_NAME
+    ]
+    return {
+        "names": sorted(set(names)),
+        "other_names": list(other_names),
+        "proper": asked[:MAX_ENTITIES],
+        "limit": limit or MAX_ENTITIES,
+        "meanings": MAX_MEANINGS,
+        "terms": list(terms),
+    }
 
 
 def link(
@@ -108,6 +149,8 @@ def link(
         filter: The documents to search. Chunks of others are left out.
     """
     entities, ignored, unknown = resolve_entities(names, links, other_names)
+    resolved, readings = _read_names(links)
+    written = {term["term"] for link in links for term in link["words"]["terms"]}
     distances = [pair for link in links for pair in link["pairs"]]
     shared = [candidate for link in links for candidate in candidates(link, hops)]
     if filter:
@@ -119,6 +162,9 @@ def link(
         entities,
         ignored,
         unknown,
+        tuple(name for name in unknown if not written.isdisjoint(terms_of(name.split()))),
+        resolved,
+        readings,
         {link["corpus"]: resolve_entities(names, [link], other_names)[0] for link in links},
         distances,
         pairs_within_hops(distances, hops),
@@ -178,7 +224,7 @@ def leave_out(links: Iterable[Mapping[str, Any]], keys: Collection[str]) -> Rows
     return [
         {
             **link,
-            **{name: [row for row in link[name] if row["entity"] not in keys] for name in ("named", "left")},
+            **{name: [row for row in link[name] if row["entity"] not in keys] for name in ("named", "left", "similar")},
             "pairs": [pair for pair in link["pairs"] if not {pair["a"], pair["b"]} & set(keys)],
             "shared": [
                 {**row, "counts": counts}
@@ -188,6 +234,26 @@ def leave_out(links: Iterable[Mapping[str, Any]], keys: Collection[str]) -> Rows
         }
         for link in links
     ]
+
+
+def _read_names(links: Iterable[Mapping[str, Any]]) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Return the entities that stand for names which nothing is called by, and how to read these names."""
+    found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    more: Counter[str] = Counter()
+    for link in links:
+        used = {(row["entity"], name) for row in (*link["named"], *link["left"]) for name in row["names"]}
+        rows = [row for row in link["similar"] if (row["entity"], row["name"]) in used]
+        for row in rows:
+            found[row["name"]].setdefault(row["entity"], row["called"])
+        more.update({row["name"]: row["count"] for row in rows})
+        more.subtract(row["name"] for row in rows)
+    readings = []
+    for name, called in found.items():
+        first, *others = called.values()
+        count = len(called) + more[name]
+        also = f": also {', '.join(others)}" if others else ""
+        readings.append(f"{name} → {first}" + (f" (of {count}{also})" if count > 1 else ""))
+    return {name: tuple(called) for name, called in found.items()}, readings
 
 
 def entity_types(links: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -12,6 +12,14 @@ from e2g_neo4j.types.ids import corpus_key
 MAX_WORDS = 200
 """Maximum number of distinct words of a query. Lucene rejects queries with more than about a thousand."""
 
+MAX_NAME = 6
+"""Maximum number of words of a name that is looked for by its words. Each may stand for fifty others, and Lucene
+rejects queries with more than about a thousand."""
+
+ONE_LETTER, TWO_LETTERS = 5, 8
+"""Minimum length of a word that may differ from what is meant in one letter, or in two. In a name of several words, one
+of four letters may differ in one."""
+
 _WORD = re.compile(r"\w+(?:['.]\w+)*")
 
 _CJK, _FRENCH = "_cjk", "_french"
@@ -63,6 +71,19 @@ def cjk_words_of(question: str) -> list[str]:
         chinese = len(run) > 2 and regex.match(r"\p{Han}", run)
         found |= dict.fromkeys([run[at : at + 2] for at in range(len(run) - 1)] if chinese else [run])
     return list(found)[:MAX_WORDS]
+
+
+def name_queries(name: str) -> list[list[str]]:
+    """Return, for each word of the key of a name, queries for the word itself, for words that differ from it in at most
+    one letter, and in at most two. Two neighbouring letters that changed places are one difference."""
+    queries = []
+    words = name.split()
+    for word in words:
+        same = re.sub(r"(\W)", r"\\\1", word)
+        near = f"{same}~1" if len(word) >= ONE_LETTER - (len(words) > 1) else same
+        far = f"{same}~2" if len(word) >= TWO_LETTERS else near
+        queries.append([same, near, far])
+    return queries
 
 
 def _boost(value: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from e2g_neo4j.errors import CorpusNotFoundError, FingerprintError, QueryError
-from e2g_neo4j.retrieval.linking import MAX_ENTITIES, MAX_MEANINGS
+from e2g_neo4j.retrieval.linking import link_parameters
 from e2g_neo4j.retrieval.strategy import NEEDS, Layer, Strategies, Strategy
 from e2g_neo4j.runtime.requests import Operation, Rows, read_each
 from e2g_neo4j.types.fingerprint import Fingerprint
@@ -39,7 +39,13 @@ class OtherModelsError(FingerprintError):
 
 
 def read_corpora(
-    strategy: Strategy, names: Sequence[str], other_names: Sequence[str], terms: Sequence[str], corpora: Sequence[str]
+    strategy: Strategy,
+    names: Sequence[str],
+    other_names: Sequence[str],
+    terms: Sequence[str],
+    corpora: Sequence[str],
+    *,
+    proper: Mapping[str, Sequence[str]] | None = None,
 ) -> Operation[Rows]:
     """Read what the corpora have of what a mode needs, in one read per corpus, or two if it needs entities and more.
 
@@ -47,16 +53,16 @@ def read_corpora(
         strategy: The mode.
         names: Keys of the question's entities.
         other_names: Keys of other words of the question.
-        terms: Terms of the question, if the mode uses the full-text index.
+        terms: Terms of the question.
         corpora: The corpora.
+        proper: Names that may be a part of the name of an entity, or have typing errors, see `link_parameters`.
 
     Returns:
         A row per corpus, of `link.cypher`, `corpus.cypher` or both.
     """
     links: Rows = []
     if "entities" in strategy.needs:
-        words = {"names": sorted(set(names)), "other_names": list(other_names), "terms": list(terms)}
-        parameters = {**words, "limit": MAX_ENTITIES, "meanings": MAX_MEANINGS}
+        parameters = link_parameters(names, other_names, terms, proper=proper)
         links = yield from read_each("query/link", dict.fromkeys(corpora, parameters))
         if strategy.needs <= _IN_LINKS and strategy.layer in (None, *_IN_LINKS):
             return links

@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError, CorpusChangedError
+from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
 from e2g_neo4j.models.entities.keywords import keywords
-from e2g_neo4j.models.entities.name_candidates import name_candidates
+from e2g_neo4j.models.entities.name_candidates import capital_runs, name_candidates
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.explain import explanation_of, join_explanations
@@ -36,6 +37,7 @@ from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
 from e2g_neo4j.types.fingerprint import Fingerprint
+from e2g_neo4j.types.graph import NOUN
 from e2g_neo4j.types.results import Evidence, Fact, Pair, Passage
 
 TRIES = 4
@@ -140,6 +142,8 @@ class _Asked:
         made_with: The fingerprint of the models.
         group: The corpora with their models.
         embed: The embedding of the question, which has been started.
+        proper: Names that may be a part of the name of an entity, or have typing errors. The pipeline takes those with
+            terms for no names.
     """
 
     names: Sequence[str]
@@ -149,6 +153,7 @@ class _Asked:
     made_with: Fingerprint
     group: Group
     embed: Embed | None = None
+    proper: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def _asked(question: str, groups: Sequence[Group], *, embed: bool) -> list[_Asked]:
@@ -166,7 +171,11 @@ def _asked(question: str, groups: Sequence[Group], *, embed: bool) -> list[_Aske
             others = name_candidates(doc, names)
             types = {key: max(counts, key=counts.__getitem__) for key, counts in extraction.types.items()}
             words = partial(keywords, doc)
-            first[models.pipeline_id] = _Asked(names, others, words, types, models.fingerprint, group)
+            proper: dict[str, Sequence[str]] = {
+                entity_key(run, doc.lang_): terms_of([run]) for run in capital_runs(doc)
+            }
+            proper |= {key: () for key in names if types[key] != NOUN}
+            first[models.pipeline_id] = _Asked(names, others, words, types, models.fingerprint, group, proper=proper)
         same = first[models.pipeline_id]
         asked.append(replace(same, made_with=models.fingerprint, group=group, embed=embedding))
     return asked
@@ -249,8 +258,8 @@ def _rank(
     strategy, hops, names = options.strategy, options.hops, asked.names
     vectors = asked.group.vectors
     fulltext = split_suffix(vectors)[1]  # words are counted in English indexes alone
-    terms = terms_of(words_of(selection.question)) if strategy.takes("full_text") and not fulltext else []
-    rows = yield from read_corpora(strategy, names, asked.other_names, terms, asked.group.corpora)
+    terms = terms_of(words_of(selection.question)) if not fulltext else []
+    rows = yield from read_corpora(strategy, names, asked.other_names, terms, asked.group.corpora, proper=asked.proper)
     check_corpora(strategy, rows, asked.made_with, vectors)
     if options.without and "entities" in strategy.needs:
         names = [name for name in names if name not in options.without]
@@ -263,7 +272,7 @@ def _rank(
         entities=linked.by_corpus,
         names={key: type for key, type in asked.types.items() if key in names},
         hops=hops,
-        statistics=word_statistics(rows) if terms else None,
+        statistics=word_statistics(rows) if terms and strategy.takes("full_text") else None,
         chat=chat,
         documents=filter.by_corpus if filter else None,
         until=options.until,
@@ -292,6 +301,10 @@ def _evidence(
     """Return the evidence, with the explanation of the mode and the notes after it."""
     told = join_explanations(queries)
     absences = join_absences([query.linked for query in queries])
+    in_text = {name for query in queries for name in query.linked.in_text}
+    resolved: dict[str, tuple[str, ...]] = {}
+    for name, keys in (item for query in queries for item in query.linked.resolved.items()):
+        resolved[name] = tuple(dict.fromkeys((*resolved.get(name, ()), *keys)))
     return Evidence(
         question=queries[0].question,
         corpora=tuple(corpus for query in queries for corpus in query.corpora),
@@ -299,6 +312,8 @@ def _evidence(
         reason=" ".join([told.reason, *told.notes, *notes, *(one.stated() for one in absences[:TOLD_ABSENCES])]),
         entities=told.entities,
         unknown_entities=told.unknown_entities,
+        in_text=tuple(name for name in told.unknown_entities if name in in_text),
+        resolved=resolved,
         ignored_entities=told.ignored_entities,
         pairs=told.pairs,
         hops=told.hops,

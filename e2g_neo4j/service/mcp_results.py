@@ -158,7 +158,7 @@ class Results:
             about = [
                 _line(found.reason, 500),
                 f"Entities: {', '.join(entities) or 'none known'}",
-                *([f"Unknown: {', '.join(model.unknown_entities)}"] if model.unknown_entities else []),
+                *map(_line, found.unknown_stated[:NAMES]),
                 *([f"Not considered: {', '.join(model.ignored_entities)}"] if model.ignored_entities else []),
                 f"Pairs: {'; '.join(pairs) or 'none'}",
             ]

@@ -170,7 +170,7 @@ ADOPTED = "whole-nodes-1"
 """The same as CHUNKER, for adopted documents, where each text node is a chunk."""
 
 
-EXTRACTOR = "known-names-2"
+EXTRACTOR = "known-names-3"
 """The version of the rules for entities and for the terms of chunks. A document that other rules read is indexed again;
 its vectors and summaries are kept. The spaCy pipeline is part of the fingerprint instead."""
 

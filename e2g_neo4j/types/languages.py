@@ -132,7 +132,8 @@ _ENGLISH = NameWords(
     ),
     salutations=_words("dear dearest"),
     not_in_names=_words(
-        "dear dearest papa mamma majesty god almighty messrs messieurs misses of for and the to in at on by with from"
+        "dear dearest papa mamma majesty god almighty messrs messieurs misses of for and the to in at on by with from "
+        "meanwhile however then now but yet so still thus hence perhaps suddenly today yesterday also"
     ),
     calendar=_words(
         "january february march april may june july august september october november december "

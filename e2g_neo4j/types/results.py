@@ -255,7 +255,7 @@ class Evidence(JsonForm):
         pairs: pairs of these entities with the length of the shortest path between them.
         hops: the longest path that keeps a pair.
         passages: the passages, best first.
-        unknown_entities: entities of the question that are not in the corpora.
+        unknown_entities: names and nouns of the question that no entity of the corpora is called by.
         ignored_entities: entities of the question that are not considered, because it has too many: names come before
             nouns, and rare entities before others. In mode `synonyms`, keywords that are not looked up.
         trace: the rounds of the local route.
@@ -271,6 +271,11 @@ class Evidence(JsonForm):
         absences: pairs of names in the question that no passage of the searched documents mentions together, closest
             first, at most 10. Only in modes that use entities.
         searched_as: the question that was searched for, if earlier turns changed it; otherwise empty.
+        resolved: names of the question that no entity is called by, with the keys of the entities that they are read
+            as, the most mentioned first: those whose names have their words, such as "Luke Farran" for "luke", or else
+            words that differ from them in one or two letters, such as "Renfield" for "renfeild".
+        in_text: those of `unknown_entities` of which the text has a word, as far as it is counted: not in adopted
+            corpora, nor in other languages than English.
     """
 
     question: str
@@ -293,9 +298,19 @@ class Evidence(JsonForm):
     ignored_entities: tuple[str, ...] = ()
     absences: tuple[Absence, ...] = ()
     searched_as: str = ""
+    resolved: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    in_text: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Evidence for {self.question!r}: {self.route}, mode {self.mode}, passages: {len(self.passages)}>"
+
+    @property
+    def unknown_stated(self) -> list[str]:
+        """What is known about each of the unknown entities, in words."""
+        return [
+            f"no entity named “{name}”" + (", but its words occur in the text" if name in self.in_text else "")
+            for name in self.unknown_entities
+        ]
 
     @property
     def stand_alone(self) -> str:

@@ -13,7 +13,7 @@ from libraries import driven, performing, remove
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.indexing import merge_overrides, pipeline
-from e2g_neo4j.retrieval import requirements
+from e2g_neo4j.retrieval import linking
 from e2g_neo4j.runtime.requests import Write
 
 DOCUMENTS = {
@@ -282,7 +282,7 @@ def test_the_commands_list_split_and_join(environment, novels, corpus, output):
 
 def test_names_come_before_nouns_where_a_question_has_too_many(client, novels, corpus, monkeypatch):
     """Those that are left out are in the corpus: they are not unknown."""
-    monkeypatch.setattr(requirements, "MAX_ENTITIES", 2)
+    monkeypatch.setattr(linking, "MAX_ENTITIES", 2)
     question = "At which castle and which station did Jonathan Harker and Mina Harker write to Varney about the wolves?"
     for mode in ("auto", "e2g"):
         evidence = client.retrieve(question, corpus=corpus, mode=mode)

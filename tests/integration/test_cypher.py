@@ -113,6 +113,7 @@ VALUES: dict[str, Any] = {
     "made_from": 1,
     "staged": 0,
     "meanings": 3,
+    "proper": [{"name": "a", "words": [["a", "a~1", "a~2"]], "terms": ["a"]}],
     "forms": 20,
     "similar": 3,
     "threshold": 0.9,
@@ -408,6 +409,8 @@ BEGINNINGS = {
     "relations": "MATCH (a:Entity) WITH [[a, a]] AS relations",
     "nearest": "MATCH (w:Window) WITH *, [w] AS nearest",
     "ids": "WITH *, [w.id] AS ids",
+    "query": "WITH *, 'key:a' AS query",
+    "parts": "WITH *, [['a']] AS parts",
 }
 """How the variables that fragments read may have come."""
 
@@ -543,6 +546,7 @@ class Recorded:
             "made_with": asdict(MODELS),
             "named": [{"entity": name, "names": [name]} for name in "ab"],
             "left": [],
+            "similar": [],
             "pairs": [{"a": "a", "b": "b", "hops": 1}],
             "shared": shared,
             "words": {"windows": 0, "index_windows": 0, "terms": []},

@@ -290,7 +290,15 @@ def readers(driver: Driver, corpus: str) -> Iterator[list[Any]]:
                 "neo4j",
                 Read(
                     "query/link",
-                    {"corpus": corpus, "names": names, "other_names": [], "limit": 9, "meanings": 3, "terms": []},
+                    {
+                        "corpus": corpus,
+                        "names": names,
+                        "other_names": [],
+                        "proper": [],
+                        "limit": 9,
+                        "meanings": 3,
+                        "terms": [],
+                    },
                 ),
             )
             parameters = {"corpus": corpus, "vector": unit, "k": 100, "names": names}

@@ -53,6 +53,7 @@ from neo4j import Driver
 
 from e2g_neo4j.errors import DatabaseError, NotFoundError
 from e2g_neo4j.graph.writer import delete
+from e2g_neo4j.retrieval.linking import link_parameters
 from e2g_neo4j.retrieval.options import MIN_TOKENS, RetrievalOptions, Unit
 from e2g_neo4j.retrieval.passages import top_k
 from e2g_neo4j.retrieval.query import Query
@@ -475,11 +476,54 @@ def test_at_most_so_many_entities_are_paired_the_rarest_first(driver: Driver, co
     library = [small_document(f"d{number}", rare_last[: number + 1]) for number in range(4)]
     write_with_sentences(driver, corpus, library)
     request = Read(
-        "query/link", {"corpus": corpus, "names": rare_last, "other_names": [], "limit": 2, "meanings": 3, "terms": []}
+        "query/link",
+        {"corpus": corpus, "names": rare_last, "other_names": [], "proper": [], "limit": 2, "meanings": 3, "terms": []},
     )
     [row] = database.read(driver, "neo4j", request)
     assert sorted(one["entity"] for one in row["named"]) == ["once", "twice"]
     assert [(pair["a"], pair["b"]) for pair in row["pairs"]] == [("once", "twice")]
+
+
+def test_names_that_nothing_is_called_by_are_read_as_similar_ones(
+    driver: Driver, corpora: list[str], corpus: str
+) -> None:
+    """Of this corpus, whatever it is called, and not after they are gone. No nouns, and no parts of words."""
+    corpus = f'{corpus} "a\\ b'
+    corpora += [corpus, f"{corpus} c"]
+    people = [["luke farran", "renfield"], ["luke farran", "luke hay", "lukewarm"], ["ann trelawney"]]
+    write_with_sentences(driver, corpus, [small_document(f"d{n}", names) for n, names in enumerate(people)])
+    write_with_sentences(driver, f"{corpus} c", [small_document("d", ["luke else", "renfeild"])])
+    driver.execute_query("MATCH (e:Entity {corpus: $c}) WHERE e.chunks > 0 SET e.type = 'person'", c=corpus)
+
+    def read(*names: str, **terms: list[str]) -> dict[str, list[tuple[str, int]]]:
+        proper = {name: terms.get(name, []) for name in names}
+        request = Read("query/link", {"corpus": corpus, **link_parameters(names, proper=proper)})
+        [row] = database.read(driver, "neo4j", request)
+        found: dict[str, list[tuple[str, int]]] = {name: [] for name in names}
+        for one in row["similar"]:
+            found[one["name"]].append((one["entity"], one["count"]))
+        assert {one["entity"] for one in row["named"]} >= {one["entity"] for one in row["similar"]}
+        return found
+
+    assert read("luke", "renfield", "farran luke") == {
+        "luke": [("luke farran", 2), ("luke hay", 2)],
+        "renfield": [],
+        "farran luke": [("luke farran", 1)],
+    }
+    assert read("renfeild", "ann terlawny", "luek", "varney") == {
+        "renfeild": [("renfield", 1)],
+        "ann terlawny": [("ann trelawney", 1)],
+        "luek": [],
+        "varney": [],
+    }
+    driver.execute_query(
+        "MERGE (t:Term {term: 'renfeild', corpus: $c}) SET t.windows = 1 "
+        "WITH t MATCH (e:Entity {corpus: $c, key: 'luke hay'}) SET e.type = 'noun'",
+        c=corpus,
+    )
+    assert read("renfeild", "luke", renfeild=["renfeild"]) == {"renfeild": [], "luke": [("luke farran", 1)]}
+    driver.execute_query("MATCH (e:Entity {corpus: $c, key: 'luke farran'}) REMOVE e:Entity SET e:E2GRetired", c=corpus)
+    assert read("luke") == {"luke": []}
 
 
 def test_hops_are_counted_in_edges_up_to_the_bound(

@@ -111,6 +111,7 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "type": None,
         "limit": 100,
         "meanings": 3,
+        "proper": [{"name": "bobb", "words": [["bobb", "bobb~1", "bobb~1"]], "terms": []}],
         "k": 100,
         "forms": 3,
         "similar": 3,

@@ -63,7 +63,15 @@ def asked(driver: Driver, corpus: str, names: list[str]) -> list[Any]:
     requests = [
         Read(
             "query/link",
-            {"corpus": corpus, "names": names, "other_names": [], "limit": 3, "meanings": 3, "terms": terms_of(names)},
+            {
+                "corpus": corpus,
+                "names": names,
+                "other_names": [],
+                "proper": [],
+                "limit": 3,
+                "meanings": 3,
+                "terms": terms_of(names),
+            },
         ),
         Read("query/passages", {"corpus": corpus, "ids": chunks}),
         Read("query/windows", {"corpus": corpus, "ids": windows}),

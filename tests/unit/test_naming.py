@@ -60,6 +60,9 @@ def found(*texts: str, apart: tuple[str, ...] = (), language: str = "en") -> dic
         ("Abraham Van Helsing, Dr. Van Helsing", {"dr van helsing": "abraham van helsing"}),
         ("Dr. James Mortimer, Mortimer", {"mortimer": "dr james mortimer"}),
         ("Mrs. Laura Lyons, Mrs. Lyons", {"mrs lyons": "mrs laura lyons"}),
+        # As in newspapers: the full name once. One who is a junior is one nevertheless.
+        ("Theodora Quill, Quill, Quill, Quill", {"quill": "theodora quill"}),
+        ("Henry Stone Jr., Stone, Henry Stone", {"stone": "henry stone", "henry stone jr": "henry stone"}),
         # The full name after a title, with an initial or a degree.
         ("Jane Fairfax, Jane Fairfax, Miss Jane Fairfax", {"miss jane fairfax": "jane fairfax"}),
         ("John Seward, John Seward, John Seward M.D.", {"john seward md": "john seward"}),
@@ -132,6 +135,10 @@ def test_titles_and_possessives_are_those_of_the_language(language: str, names: 
         "Earl Grey, Earl Grey, grey, grey, grey, Grey",
         "#Christmas Eve, #Christmas Eve, Eve, Eve",
         "Meanwhile Joseph, Joseph, Joseph",
+        "Henry Stone Jr., Henry Stone Jr., Henry Stone Sr., Henry Stone Sr., Henry Stone, H. Stone, Stone, Mr. Stone",
+        "Michael Jordan, Michael Jordan, Jordan, #Jordan, #Jordan",
+        "Harrison Ford, Harrison Ford, #Ford, #Ford",
+        "Mary Lincoln, Mary Lincoln, #Lincoln",
         "Theodora Quill, Theodora Quill, Thomas Quill, Thomas Quill, T. Quill, Quill",
         "Thomas Quill, Thomas Quill, Miss T. Quill, Mr. Quill",
         "King George, King George, George",
@@ -141,6 +148,12 @@ def test_titles_and_possessives_are_those_of_the_language(language: str, names: 
 )
 def test_what_might_be_two_people_stays_apart(names: str) -> None:
     assert found(names) == {}
+
+
+def test_a_full_name_that_stands_once_introduces_the_surname() -> None:
+    assert found("Theodora Quill", "", "Quill") == {"quill": "theodora quill"}
+    assert found("Quill", "Theodora Quill, Quill") == {}
+    assert found("Theodora Quill", "", "", "Quill") == {}
 
 
 def test_a_given_name_joins_only_after_the_full_name_was_there() -> None:

@@ -98,7 +98,14 @@ class InMemory:
                 reply = answer(**request.parameters)
 
     def _link(
-        self, corpus: str, names: list[str], other_names: list[str], limit: int, meanings: int, terms: list[str]
+        self,
+        corpus: str,
+        names: list[str],
+        other_names: list[str],
+        proper: list[Any],
+        limit: int,
+        meanings: int,
+        terms: list[str],
     ) -> list[dict[str, Any]]:
         assert corpus == CORPUS
         spread = {name: sum(name in counts for counts in self.counts.values()) for name in names}
@@ -116,7 +123,7 @@ class InMemory:
                 shared.append({"chunk": chunk, **place, "counts": here})
         made_with = {field: getattr(MODELS, field) for field in MODELS.__slots__}
         words = {"windows": len(self.rows), "index_windows": len(self.rows), "terms": []}
-        row = {"named": named(known), "left": [], "pairs": pairs, "shared": shared, "words": words}
+        row = {"named": named(known), "left": [], "similar": [], "pairs": pairs, "shared": shared, "words": words}
         return [{"found": True, "made_with": made_with, **row}]
 
     def _passages(self, corpus: str, ids: list[str]) -> list[dict[str, Any]]:
@@ -235,6 +242,7 @@ class Scripted(InMemory):
             "made_with": made_with or {field: getattr(MODELS, field) for field in MODELS.__slots__},
             "named": named(sorted({name for pair in hops for name in pair}) if entities is None else entities),
             "left": [],
+            "similar": [],
             "pairs": [{"a": a, "b": b, "hops": n} for (a, b), n in hops.items()],
             "shared": [
                 {
@@ -590,8 +598,14 @@ def test_an_index_that_does_not_say_what_made_it_is_refused() -> None:
 def test_names_are_asked_for_once_and_answered_in_the_order_of_the_question() -> None:
     database = Scripted({("a", "b"): 1}, {"c": {"a": 1, "b": 1}})
     evidence = answer(database, ["b", "x", "a", "b", "x"])
-    limits = {"limit": MAX_ENTITIES, "meanings": MAX_MEANINGS, "terms": []}
-    assert database.requests[0] == {"corpus": CORPUS, "names": ["a", "b", "x"], "other_names": [], **limits}
+    limits = {"limit": MAX_ENTITIES, "meanings": MAX_MEANINGS, "terms": ["who"]}
+    assert database.requests[0] == {
+        "corpus": CORPUS,
+        "names": ["a", "b", "x"],
+        "other_names": [],
+        "proper": [],
+        **limits,
+    }
     assert evidence.entities == ("b", "a")
     assert evidence.unknown_entities == ("x",)
 

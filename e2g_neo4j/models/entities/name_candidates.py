@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from e2g_neo4j.models.entities.entity_key import entity_key
@@ -35,6 +36,13 @@ def name_candidates(doc: Doc, names: Collection[str]) -> list[str]:
             if len(key) >= SHORTEST and key not in names:
                 found[key] = found.get(key, False) or capital
     return sorted(found, key=lambda key: not found[key])[:MAX_CANDIDATES]
+
+
+def capital_runs(doc: Doc) -> list[str]:
+    """Return the runs of words with capital letters which begin no sentence and are neither stop words nor dates."""
+    capital = [not token.is_sent_start and _may_bound(token) and _may_be_alone(token) for token in doc]
+    runs = (list(run) for is_capital, run in groupby(doc, lambda token: capital[token.i]) if is_capital)
+    return [doc[run[0].i : run[-1].i + 1].text for run in runs]
 
 
 def _ends(doc: Doc, start: int) -> Iterator[int]:

@@ -26,6 +26,7 @@ from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, object_schema,
 from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
+from e2g_neo4j.retrieval.linking import MAX_MEANINGS, link_parameters
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.sentences import HUB
 from e2g_neo4j.retrieval.strategy import Strategy
@@ -59,9 +60,6 @@ KEYWORDS = 10
 
 SCHEMA = object_schema(high_level=list_schema(TEXT, KEYWORDS), low_level=list_schema(TEXT, KEYWORDS))
 """The JSON schema of a reply with keywords."""
-
-MEANINGS = 3
-"""Maximum number of entities that a keyword may resolve to as an alias, as for names in the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +188,7 @@ def _by_keywords(
 def entities_named(keywords: Iterable[str], corpora: Iterable[str]) -> Operation[dict[str, dict[str, set[str]]]]:
     """Look keywords up like names in a question. Return, per corpus, entities with the keys that name them."""
     names = sorted({key for one in keywords if (key := entity_key(one))})
-    parameters = {"names": names, "other_names": [], "limit": MEANINGS * KEYWORDS, "meanings": MEANINGS, "terms": []}
+    parameters = link_parameters(names, limit=MAX_MEANINGS * KEYWORDS)
     links = yield from read_each("query/link", dict.fromkeys(corpora, parameters))
     return {link["corpus"]: {row["entity"]: set(row["names"]) for row in link["named"]} for link in links}
 

@@ -276,7 +276,7 @@ const wasRead = (n) => /^\d/.test(n);
 
 /** Show the passages: those that the chat model read in the order of their numbers, then what else was found. */
 function showEvidence(evidence, numbers) {
-  const { passages, reason, unknown_entities: unknown, ignored_entities: ignored } = evidence;
+  const { passages, reason, unknown_entities: unknown, in_text: inText, ignored_entities: ignored } = evidence;
   const terms = termsOf(searchedAs(evidence), evidence.entities);
   const named = passages.map((passage, place) => ({ passage, n: numbers?.get(place) }));
   const read = numbers ? named.filter(({ n }) => wasRead(n)).sort((a, b) => Number(a.n) - Number(b.n)) : named;
@@ -286,7 +286,7 @@ function showEvidence(evidence, numbers) {
   byId("evidence-note").textContent = [
     evidence.mode === "template" ? "" : found,
     reason,
-    unknown.length ? `Not in the corpus: ${unknown.join(", ")}.` : "",
+    ...unknown.map((name) => `No entity named “${name}”${inText.includes(name) ? ", but its words occur in the text" : ""}.`),
     ignored.length ? `Not considered: ${ignored.join(", ")}.` : "",
     evidence.searched_as ? `Searched as: ${evidence.searched_as}` : "",
   ].join(" ");
