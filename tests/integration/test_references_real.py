@@ -87,7 +87,7 @@ def test_what_a_killed_run_has_left_is_done_by_the_next(
 ) -> None:
     corpora.append(corpus)
     titled(monkeypatch, a="A text", b="Mina Harker", c="Another")
-    monkeypatch.setattr(libraries, "update_references", lambda corpus: (one for one in ()))
+    monkeypatch.setattr(libraries, "update_references", lambda corpus: iter(()))
     write(driver, corpus, [small_document("a", ["mina harker"]), small_document("b", ["ann"])])
     steps = update_references(corpus)
     perform: Any = performing(driver)
