@@ -28,7 +28,7 @@ from e2g_neo4j.client import E2G
 from e2g_neo4j.graph.catalog import MAX_TEXT
 from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.retrieval.requirements import mode_info
-from e2g_neo4j.retrieval.strategies import STRATEGIES
+from e2g_neo4j.retrieval.strategies import load_strategies
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Evidence
@@ -55,7 +55,7 @@ def query(
 
 def modes(corpora: CorporaToCheck = None, as_json: Json = False) -> None:
     """List the retrieval modes: what each does and needs, and with --corpus, whether the corpora have it."""
-    found = [mode_info(one) for one in STRATEGIES.values()]
+    found = [mode_info(one) for one in load_strategies().values()]
     if corpora:
         with E2G() as e2g:
             found = e2g.modes(corpora)

@@ -13,16 +13,19 @@ from rich.console import Console
 
 from e2g_neo4j.client import E2G
 from e2g_neo4j.retrieval.options import Unit
-from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, MODEL_MODES, MODES, STRATEGIES
+from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, load_strategies
 from e2g_neo4j.retrieval.strategy import unknown_mode
 
 DEFAULT_CORPUS = "default"
+
+MODES = load_strategies()
+MODEL_MODES = ", ".join(mode.name for mode in MODES.values() if mode.calls_model)
 
 
 def parse_mode(name: str) -> str:
     """Return the name of a mode, or suggest the one that was meant."""
     if name not in MODES:
-        raise typer.BadParameter(unknown_mode(name, STRATEGIES))
+        raise typer.BadParameter(unknown_mode(name, MODES))
     return name
 
 
@@ -87,9 +90,9 @@ Types = Annotated[
         help="Types of relationships of a linked graph, such as ACTED_IN,DIRECTED: its facts too.",
     ),
 ]
-Llm = Annotated[bool, typer.Option("--llm", help=f"Let the mode call the chat model: {', '.join(MODEL_MODES)} can.")]
+Llm = Annotated[bool, typer.Option("--llm", help=f"Let the mode call the chat model: {MODEL_MODES} can.")]
 LlmWhereUsed = Annotated[
-    bool, typer.Option("--llm", help=f"Let these modes call the chat model: {', '.join(MODEL_MODES)}.")
+    bool, typer.Option("--llm", help=f"Let these modes call the chat model: {MODEL_MODES}.")
 ]
 Where = Annotated[
     list[str] | None,

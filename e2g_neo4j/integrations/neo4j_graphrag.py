@@ -20,7 +20,7 @@ from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.integrations.passages import IndexEmbedder, facts_of, metadata
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
-from e2g_neo4j.retrieval.strategies import STRATEGIES
+from e2g_neo4j.retrieval.strategies import load_strategies
 from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.types.graph_documents import GraphDocument
 from e2g_neo4j.types.ids import corpora_to_ask
@@ -163,7 +163,7 @@ class E2GRetriever(Retriever):
             raise ConfigurationError("A retriever uses one server: pass driver or client, not both.")
         named = corpora_to_ask(corpus, corpora)
         self._is_borrowed = client is not None
-        options = RetrievalOptions.of(retrieval, strategies=client.strategies if client else STRATEGIES)
+        options = RetrievalOptions.of(retrieval, strategies=client.strategies if client else load_strategies())
         self.client = client or E2G(driver)
         super().__init__(self.client.driver, self.client.settings.neo4j_database)
         self.corpora, self.options = named, options

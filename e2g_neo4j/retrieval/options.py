@@ -12,16 +12,19 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, TypedDict, cast, ge
 from pydantic import (
     BaseModel,
     ConfigDict,
+    GetJsonSchemaHandler,
     PrivateAttr,
     ValidationError,
     WithJsonSchema,
     field_validator,
     model_validator,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.models.entities.entity_key import entity_key
-from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, MODES, STRATEGIES
+from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, load_strategies
 from e2g_neo4j.retrieval.strategy import Strategies, Strategy, unknown_mode
 from e2g_neo4j.retrieval.where import WHERE_SCHEMA, Condition, Where, conditions, shown
 from e2g_neo4j.settings import MAX_HOPS, Settings
@@ -63,7 +66,15 @@ MAX_TOKENS = 1_000_000
 Unit: TypeAlias = Literal["window", "chunk"]
 """What a mode ranks and returns. A chunk of 1200 tokens has about five windows."""
 
-ModeName: TypeAlias = Annotated[str, WithJsonSchema({"enum": list(MODES), "type": "string"})]
+
+class _InstalledMode:
+    """The schema of the names of modes. It is made when it is read, since packages with modes import this one."""
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"enum": list(load_strategies()), "type": "string"}
+
+
+ModeName: TypeAlias = Annotated[str, _InstalledMode()]
 """The name of a mode."""
 
 
@@ -111,10 +122,10 @@ class RetrievalOptions(BaseModel):
     without: tuple[str, ...] = ()
     history: tuple[Turn, ...] = ()
 
-    _strategies: Strategies = PrivateAttr(default_factory=lambda: STRATEGIES)
+    _strategies: Strategies = PrivateAttr(default_factory=load_strategies)
 
     def model_post_init(self, context: Any) -> None:
-        """Take the modes to choose from, if others than those of this package are given as context."""
+        """Take the modes to choose from, if others than the installed ones are given as context."""
         if context is not None:
             self._strategies = context
 
@@ -207,13 +218,13 @@ class RetrievalOptions(BaseModel):
         cls,
         keywords: RetrievalKeywords,
         options: RetrievalOptions | None = None,
-        strategies: Strategies = STRATEGIES,
+        strategies: Strategies | None = None,
     ) -> RetrievalOptions:
         """Create options from keywords, or return those that are given.
 
         Args:
             keywords: The options.
-            strategies: The modes to choose from.
+            strategies: The modes to choose from. Default: those that are installed.
 
         Raises:
             QueryError: A value is invalid.

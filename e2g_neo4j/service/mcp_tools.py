@@ -17,7 +17,7 @@ from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import CorpusNotFoundError, E2GError, NotFoundError, QueryError
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.retrieval.options import MIN_TOKENS, ModeName, RetrievalOptions
-from e2g_neo4j.retrieval.strategies import MODEL_MODES
+from e2g_neo4j.retrieval.strategies import load_strategies
 from e2g_neo4j.service.connections import connect
 from e2g_neo4j.service.mcp_results import Results
 from e2g_neo4j.service.mcp_schemas import Answered, Connection, Corpora, Entities, Explanation, Passages, Span, Task
@@ -72,7 +72,8 @@ Tokens = Annotated[
 NamedMode = Annotated[
     ModeName, Field(description="How to rank. auto suits almost all questions; fulltext finds exact words.")
 ]
-Llm = Annotated[bool, Field(description=f"Let the mode call the chat model. Only in modes {', '.join(MODEL_MODES)}.")]
+_MODEL_MODES = ", ".join(mode.name for mode in load_strategies().values() if mode.calls_model)
+Llm = Annotated[bool, Field(description=f"Let the mode call the chat model. Only in modes {_MODEL_MODES}.")]
 Conditions = Annotated[
     list[str] | None,
     Field(

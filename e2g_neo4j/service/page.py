@@ -18,7 +18,7 @@ from fastapi_swagger import patch_fastapi
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from e2g_neo4j.retrieval.strategies import STRATEGIES
+from e2g_neo4j.retrieval.strategies import load_strategies
 
 FOLDER = Path(__file__).with_name("ui")
 
@@ -57,7 +57,7 @@ class Page(StaticFiles):
 def start_page() -> str:
     """Return the page, with the modes to choose from."""
     modes = "".join(
-        f'<option value="{one.name}">{one.name}: {escape(one.ranked_by)}</option>' for one in STRATEGIES.values()
+        f'<option value="{one.name}">{one.name}: {escape(one.ranked_by)}</option>' for one in load_strategies().values()
     )
     return (FOLDER / "index.html").read_text(encoding="utf-8").replace("<!-- modes -->", modes)
 

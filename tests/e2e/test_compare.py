@@ -21,7 +21,7 @@ from tiers import need
 
 from e2g_neo4j import E2G
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.strategies import MODES
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 
 pytestmark = pytest.mark.by_turns(3)
 
@@ -61,7 +61,7 @@ def test_all_modes_as_json_are_what_they_find_alone(run: Run, e2g: E2G, sample: 
     found = json.loads(printed)
     modes = found["modes"]
     assert (found["question"], found["corpus"], found["failed"]) == (QUESTION, sample, {})
-    assert list(modes) == list(MODES)
+    assert list(modes) == list(STRATEGIES)
     shown = {mode: characters(one["passages"]) for mode, one in modes.items()}
     for mode, one in modes.items():
         alone = e2g.retrieve(QUESTION, corpus=sample, mode=mode, k=3)

@@ -21,7 +21,7 @@ from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.cli.evaluation import convert_command, evaluate_command, print_tables
 from e2g_neo4j.errors import WORSE, InputError, QueryError
 from e2g_neo4j.evaluation import Question, evaluate, read_questions
-from e2g_neo4j.retrieval.strategies import MODES
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 
 pytestmark = [pytest.mark.xdist_group("eval"), pytest.mark.full, pytest.mark.by_turns(3)]
 QUESTIONS = LIBRARY.parent / "questions.jsonl"
@@ -116,7 +116,7 @@ def test_a_mode_without_what_it_needs_is_left_out_with_the_reason(e2g, sample, c
 
 def test_every_mode_is_compared_to_the_one_named(e2g, sample):
     questions = read_questions(QUESTIONS)[:4]
-    modes = [mode for mode in MODES if mode in {"auto", "e2g", *few_of(MODES, 6)}]
+    modes = [mode for mode in STRATEGIES if mode in {"auto", "e2g", *few_of([*STRATEGIES], 6)}]
     found = evaluate(e2g, questions, corpus=sample, modes=modes, against="e2g")
     assert list(found.modes) == modes
     for mode, result in found.modes.items():

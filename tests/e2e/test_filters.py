@@ -15,7 +15,7 @@ from stated import state
 from e2g_neo4j import AsyncE2G
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError, NotFoundError, QueryError
-from e2g_neo4j.retrieval.strategies import MODES
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 
 CORPUS, OTHER, ALL = "filters-novels", "filters-others", "filters-all"
 
@@ -71,7 +71,7 @@ def sources(found):
     return {passage.source for passage in found.passages}
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", STRATEGIES)
 def test_every_mode_finds_all_and_only_what_the_filter_leaves(client, mode):
     wanted = client.retrieve(QUESTION, corpus=CORPUS, mode=mode, k=100, where={"author": "Stoker"})
     assert sources(wanted) == {"d0", "d1"}
@@ -85,7 +85,7 @@ def test_every_mode_finds_all_and_only_what_the_filter_leaves(client, mode):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", STRATEGIES)
 def test_a_filter_that_leaves_all_changes_nothing(client, mode):
     """So the fragments in cypher/fragments/filtered/ do not differ in anything else."""
     for question, k in ((QUESTION, 1), (QUESTION, 3), ("What burned in the night?", 3)):
@@ -96,7 +96,7 @@ def test_a_filter_that_leaves_all_changes_nothing(client, mode):
         assert restricted.route == free.route
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", STRATEGIES)
 def test_no_mode_shows_what_was_not_read(client, mode):
     until = len(text_of(0)) // 2
     found = client.retrieve(QUESTION, corpus=CORPUS, mode=mode, k=100, until=until)

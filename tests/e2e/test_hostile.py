@@ -16,7 +16,7 @@ from e2g_neo4j import E2G
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError, NotFoundError, QueryError
 from e2g_neo4j.evaluation import read_questions
-from e2g_neo4j.retrieval.strategies import MODES
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.types.ids import corpus_key
 
 pytestmark = pytest.mark.full
@@ -80,7 +80,7 @@ def ask(client: E2G, question: str, mode: str, k: int = 5) -> None:
 
 
 @few_examples(50)
-@given(question=hostile(), mode=st.sampled_from(MODES))
+@given(question=hostile(), mode=st.sampled_from(list(STRATEGIES)))
 def test_any_question_is_answered_or_refused(asked, question, mode):
     ask(asked, question, mode)
 

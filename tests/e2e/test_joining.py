@@ -23,7 +23,7 @@ from tiers import few_of
 from e2g_neo4j import E2G, Answer, Settings
 from e2g_neo4j.errors import DatabaseError, InputError, NotFoundError, QueryError
 from e2g_neo4j.managed_neo4j import Connection, LocalServer, config, server
-from e2g_neo4j.retrieval.strategies import MODES
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.full, pytest.mark.by_turns(2)]
 
@@ -91,7 +91,7 @@ def ours(place: Joined) -> list[tuple[str, str, str, float]]:
 
 
 def test_indexing_and_asking_leave_the_graph_alone(place: Joined, corpus: str) -> None:
-    for mode in MODES:
+    for mode in STRATEGIES:
         found = place.client.retrieve(QUESTION, corpus=corpus, mode=mode, k=4)
         assert found.passages, mode
         assert all(
@@ -384,7 +384,7 @@ def test_a_database_to_be_read_only_can_be_asked(tmp_path: Path, monkeypatch: py
         local.stop()
         monkeypatch.setattr(server, "write_settings", read_only)
         with E2G(settings=at(local.start())) as client:
-            for mode in few_of(MODES, 8):
+            for mode in few_of([*STRATEGIES], 8):
                 assert client.retrieve(QUESTION, corpus="papers", mode=mode).passages
             [rights] = [one for one in client.doctor() if one.check == "rights"]
             assert (rights.state, "read-only" in rights.what) == ("note", True)

@@ -27,7 +27,7 @@ from e2g_neo4j.indexing import reindexing
 from e2g_neo4j.integrations.langchain import E2GEmbeddings
 from e2g_neo4j.integrations.neo4j_graphrag import E2GEmbedder
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.strategies import MODES
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.runtime.requests import Request, Write
 
 pytestmark = pytest.mark.by_turns(3)
@@ -215,7 +215,7 @@ def test_corpora_of_different_models_live_side_by_side(
     ).records
     assert sorted(lengths) == [[False, DIMENSIONS], [True, DIMENSIONS // 2]]
     question = "Which red fish did Bob Miller catch?"
-    for mode in few_of(MODES, 10):
+    for mode in few_of([*STRATEGIES], 10):
         for corpus in ("first", "second"):
             found = [client.retrieve(question, corpus=corpus, mode=mode) for client in (first, second)]
             assert [one.passages for one in found[:1]] == [one.passages for one in found[1:]], (mode, corpus)
@@ -248,7 +248,7 @@ def test_a_question_to_corpora_of_different_models_takes_from_each(opened: Open,
     first, second = opened(embedding_model=prompted), opened(embedding_model=another)
     index(first)
     indexed_with(second, "second", {"red.txt": "The red fish is late. Ann Harper saw the red fish."})
-    for mode in few_of(MODES, 10):
+    for mode in few_of([*STRATEGIES], 10):
         found = first.retrieve("Which red fish did Bob Miller catch?", corpora=["c", "second"], mode=mode, k=2)
         found_in = {passage.source for passage in found.passages}
         assert "red.txt" in found_in or mode in MAY_FIND_NOTHING, mode
@@ -503,7 +503,7 @@ def test_the_reranker_orders_the_passages_of_every_mode(opened: Open, prompted: 
     plain = opened(**astray)
     index(plain)
     client = opened(**astray, reranker=cross_encoder)
-    for mode in few_of(MODES, 10):
+    for mode in few_of([*STRATEGIES], 10):
         found = client.retrieve(QUESTION, corpus="c", mode=mode, k=4)
         assert found.passages[0].source == "whale.txt", mode
         scores = [passage.score for passage in found.passages]

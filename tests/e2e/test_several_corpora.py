@@ -14,7 +14,7 @@ from stated import state
 from e2g_neo4j import Answer, AsyncE2G
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import NotFoundError, QueryError
-from e2g_neo4j.retrieval.strategies import MODES
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 
 TEXTS = {
     "ships": "Captain Farran sailed the Cormorant to Lantry. The Cormorant carried coal for the lighthouse.",
@@ -60,7 +60,7 @@ def two(names):
     return [names["ships"], names["letters"]]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", STRATEGIES)
 def test_what_is_found_in_all_is_ranked_together(client, two, names, mode):
     found = client.retrieve(QUESTIONS["both"], corpora=two, mode=mode)
     assert found.corpora == tuple(two)
@@ -71,7 +71,7 @@ def test_what_is_found_in_all_is_ranked_together(client, two, names, mode):
     assert unordered(told(turned, mode).passages) == unordered(told(found, mode).passages)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", STRATEGIES)
 def test_several_of_one_are_as_the_one(client, two, mode):
     question = QUESTIONS["one"]
     several = client.retrieve(question, corpora=two[:1], mode=mode)
@@ -108,7 +108,7 @@ def test_no_pair_joins_two_corpora(client, two, names, mode):
 
 
 def test_one_that_is_not_there_is_named(client, two):
-    for mode in MODES:
+    for mode in STRATEGIES:
         with pytest.raises(NotFoundError, match="several-none"):
             client.retrieve(QUESTIONS["both"], corpora=[*two, "several-none"], mode=mode)
 

@@ -35,7 +35,7 @@ from e2g_neo4j.cli.app import app
 from e2g_neo4j.errors import ConfigurationError, InputError, NotFoundError, UnusableReplyError
 from e2g_neo4j.evaluation import Question, compare, evaluate
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.strategies import MODES
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.types.ids import corpus_key
 
 TEXTS = {
@@ -238,13 +238,13 @@ def stats(client: Any, two: Two) -> None:
 def modes(client: Any, two: Two) -> None:
     """What a corpus lacks for a mode says nothing of another one."""
     found = client.modes([two.mine])
-    assert [one.name for one in found] == list(MODES)
+    assert [one.name for one in found] == list(STRATEGIES)
     assert two.other not in json.dumps(plain(found), default=str)
 
 
 def retrieve(client: Any, two: Two) -> None:
     for question in QUESTIONS:
-        for mode in MODES:
+        for mode in STRATEGIES:
             found = client.retrieve(question.replace("{key}", corpus_key(two.other)), corpus=two.mine, mode=mode, k=100)
             assert_nothing_of_the_other(two, found.passages)
             assert "zyxelia quorn" not in found.entities
@@ -253,7 +253,7 @@ def retrieve(client: Any, two: Two) -> None:
             assert mode == "raptor" or len(texts) == len(found.passages)
             for pair in found.pairs:  # the secret would make them neighbours
                 assert (pair.a, pair.b, pair.hops) != ("ann harper", "dora finch", 1)
-    for mode in MODES:
+    for mode in STRATEGIES:
         found = client.retrieve(QUESTIONS[0], corpus=two.mine, mode=mode, k=100, where={"wall": 1})
         assert_nothing_of_the_other(two, found.passages)
         assert all(passage.level or passage.text in TEXTS[Path(passage.source).name] for passage in found.passages)
@@ -502,7 +502,7 @@ def test_what_writes_leaves_the_other_corpus_alone(clients, two: Two, client: ty
 @pytest.mark.full
 def test_an_evaluation_sees_its_own_corpus(clients, asked: Two) -> None:
     questions = [Question("1", QUESTIONS[0], documents=("ann.txt",)), Question("2", "?", statements=(SECRET,))]
-    found = evaluate(clients[E2G], questions, corpus=asked.mine, modes=few_of(MODES, 8), k=5)
+    found = evaluate(clients[E2G], questions, corpus=asked.mine, modes=few_of([*STRATEGIES], 8), k=5)
     for result in found.modes.values():
         assert result.outcomes[1].scores["evidence@5 chunks"] == 0
     there = evaluate(clients[E2G], questions, corpus=asked.other, modes=["dense"], k=5)
@@ -512,7 +512,7 @@ def test_an_evaluation_sees_its_own_corpus(clients, asked: Two) -> None:
 @pytest.mark.full
 def test_a_comparison_sees_its_own_corpus(clients, asked: Two) -> None:
     for question in QUESTIONS:
-        found = compare(clients[E2G], question, corpus=asked.mine, modes=few_of(MODES, 8), k=100)
+        found = compare(clients[E2G], question, corpus=asked.mine, modes=few_of([*STRATEGIES], 8), k=100)
         for result in found.modes.values():
             assert_nothing_of_the_other(asked, result)
     there = compare(clients[E2G], QUESTIONS[0], corpus=asked.other, modes=["dense"], k=100)

@@ -26,7 +26,7 @@ from e2g_neo4j.indexing.merge_overrides import join, merge, split
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.options import RetrievalOptions, Unit
-from e2g_neo4j.retrieval.strategies import MODES
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime import statements
 from e2g_neo4j.runtime.requests import Embed, EmbedAll, Execute, Read, Rows, Write
@@ -606,7 +606,7 @@ def recorded() -> Recorded:
         "end": 9,
         "counts": [{"entity": name, "count": 1} for name in "ab"],
     }
-    for mode in MODES:
+    for mode in STRATEGIES:
         units: tuple[Unit | None, ...] = (None, "chunk")
         for unit, chunks in product(units, ([], [shared])):
             record.retrieve(mode, unit, chunks)

@@ -21,7 +21,7 @@ from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.graph.doctor import shapes
 from e2g_neo4j.graph.schema import info, read_scripts, validate
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.strategies import MODES
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.statements import Variant, folder
@@ -83,7 +83,7 @@ def test_all_modes_filters_index_and_delete(client: E2G) -> None:
     client.validate()
     client.enrich(corpus="novels")
     state(client, "novels")
-    for mode in MODES:
+    for mode in STRATEGIES:
         found = client.retrieve("Did Alice Harper meet Bob Miller?", corpus="novels", mode=mode, k=3)
         assert found.passages, mode
         assert all(passage.level or passage.text in text + "It rained." for passage in found.passages)
@@ -122,7 +122,7 @@ def test_a_corpus_is_found_beside_many_that_are_nearer(client: E2G) -> None:
         client.enrich(corpus=corpus)
         state(client, corpus)
     unlike = {"e2g", "diffusion", "fulltext", "hybrid"}  # these need entities or words of the text
-    for mode in sorted(set(MODES) - unlike):
+    for mode in sorted(set(STRATEGIES) - unlike):
         found = client.retrieve(question, corpus="engines", mode=mode, k=1)
         shown = [passage.text for passage in found.passages]
         assert shown == ["Steam engines want coal."] or (not shown and mode in MAY_FIND_NOTHING), mode

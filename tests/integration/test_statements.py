@@ -19,7 +19,7 @@ from e2g_neo4j import E2G, Settings
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import DatabaseError, E2GError
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.strategies import MODES
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read
 
@@ -33,7 +33,7 @@ def settings(connection: Connection) -> Settings:
 # --- reads -------------------------------------------------------------------------------------------
 
 READS: dict[str, Callable[[E2G, str], Any]] = {
-    "retrieve": lambda client, corpus: [client.retrieve("Alice?", corpus=corpus, mode=m) for m in MODES],
+    "retrieve": lambda client, corpus: [client.retrieve("Alice?", corpus=corpus, mode=m) for m in STRATEGIES],
     "paths": lambda client, corpus: client.paths(client.retrieve("Alice?", corpus=corpus)),
     "answer": lambda client, corpus: client.answer("Alice?", corpus=corpus),
     "stream": lambda client, corpus: list(client.stream("Alice?", corpus=corpus)),

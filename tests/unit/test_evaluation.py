@@ -38,7 +38,7 @@ from e2g_neo4j.evaluation.scoring import (
     score,
 )
 from e2g_neo4j.retrieval.ranking import VERSION
-from e2g_neo4j.retrieval.strategies import MODES, STRATEGIES
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.types.results import Evidence, Passage, Turn
 
 SAMPLE = Path(__file__).parents[2] / "e2g_neo4j" / "sample" / "questions.jsonl"
@@ -389,8 +389,8 @@ def test_differences_are_paired():
     ("questions", "modes", "says"),
     [
         ([Question("q", "Who?", documents=("a",))], ["no-such"], "no mode 'no-such'"),
-        ([], [MODES[0]], "at least one question"),
-        ([Question("q", "Who?", documents=("a",))] * 2, [MODES[0]], "same id"),
+        ([], ["auto"], "at least one question"),
+        ([Question("q", "Who?", documents=("a",))] * 2, ["auto"], "same id"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused_before_anything_is_asked(questions, modes, says):

@@ -22,7 +22,7 @@ from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.retrieve import retrieve
-from e2g_neo4j.retrieval.strategies import MODEL_MODES, communities, hipporag, lazy, lightrag, pagerank, synonyms
+from e2g_neo4j.retrieval.strategies import STRATEGIES, communities, hipporag, lazy, lightrag, pagerank, synonyms
 from e2g_neo4j.retrieval.strategies.communities import ratings_in
 from e2g_neo4j.retrieval.strategies.lightrag import SCHEMA, Keywords, keywords_in
 from e2g_neo4j.runtime.requests import Embed, EmbedAll, Read
@@ -561,7 +561,7 @@ def test_general_keywords_are_compared_with_statements() -> None:
 def test_modes_that_call_no_model_refuse_the_option() -> None:
     with pytest.raises(QueryError, match="Mode auto does not call a chat model: choose among lightrag, l"):
         RetrievalOptions.of({"llm": True})
-    modes: list[str] = list(MODEL_MODES)
+    modes: list[str] = [mode.name for mode in STRATEGIES.values() if mode.calls_model]
     assert all(RetrievalOptions.of({"llm": True, "mode": mode}).llm for mode in modes)
 
 

@@ -22,7 +22,7 @@ from e2g_neo4j.retrieval.groups import merge_by_rank
 from e2g_neo4j.retrieval.linking import MAX_ABSENCES, MAX_ENTITIES, MAX_MEANINGS
 from e2g_neo4j.retrieval.options import MAX_K, MAX_QUESTION, MAX_TOKENS, MIN_TOKENS, FilledOptions, RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
-from e2g_neo4j.retrieval.strategies import MODES, STRATEGIES, with_strategies
+from e2g_neo4j.retrieval.strategies import STRATEGIES, with_strategies
 from e2g_neo4j.retrieval.strategies.dense import dense
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.runtime.requests import Embed, Read
@@ -532,7 +532,7 @@ def test_the_ends_of_the_ranges_are_allowed(k: int, h: int) -> None:
 
 
 @pytest.mark.parametrize("tokens", [MIN_TOKENS, MAX_TOKENS])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", STRATEGIES)
 def test_the_ends_of_a_budget_in_tokens_are_allowed_in_every_mode(mode: str, tokens: int) -> None:
     """k has no limit then; chunks are what every mode can rank, windows what most rank unless told otherwise."""
     settings = Settings(top_k=7)
@@ -630,7 +630,7 @@ def test_a_strategy_that_is_not_one_is_refused(changed: dict[str, Any], message:
 
 
 def test_two_strategies_of_one_name_are_refused() -> None:
-    assert [*with_strategies([strategy()])] == [*MODES, "own"]
+    assert [*with_strategies([strategy()])] == [*STRATEGIES, "own"]
     with pytest.raises(ConfigurationError, match="two strategies with the name 'auto'"):
         with_strategies([strategy(name="auto")])
 

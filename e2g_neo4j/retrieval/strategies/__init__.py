@@ -1,8 +1,12 @@
-"""The retrieval modes, one per file, each a `Strategy` at its end. All lists of modes are derived from `STRATEGIES`."""
+"""The retrieval modes, one per file, each a `Strategy` at its end, and those of other packages."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.retrieval.strategies.auto import AUTO
@@ -62,23 +66,42 @@ STRATEGIES: Strategies = {
 }
 """The modes of this package, in the order of lists. A new one is added here."""
 
-MODES = tuple(STRATEGIES)
-
 DEFAULT_MODE = AUTO.name
 
-MODEL_MODES = tuple(one.name for one in STRATEGIES.values() if one.calls_model)
-"""The modes that call the chat model if the option `llm` is set."""
+ENTRY_POINTS = "e2g_neo4j.modes"
+"""The group of entry points by which other packages add modes."""
+
+
+@cache
+def load_strategies() -> Strategies:
+    """Return the modes of this package and of other installed packages. One that cannot be loaded is left out, and
+    a warning tells why."""
+    strategies = STRATEGIES
+    for entry in entry_points(group=ENTRY_POINTS):
+        try:
+            strategies = _add_strategy(strategies, entry.load())
+        except Exception as error:  # it is somebody else's code
+            package = entry.dist.name if entry.dist else entry.value
+            message = f"The package {package} has the mode {entry.name!r}, which cannot be used: {error}"
+            warnings.warn(f"{message.rstrip('.')}. Correct or uninstall the package.", stacklevel=1)
+    return strategies
 
 
 def with_strategies(own: Iterable[Strategy]) -> Strategies:
-    """Return the modes of this package and others.
+    """Return the installed modes and others.
 
     Raises:
         ConfigurationError: Two modes have the same name.
     """
-    strategies = dict(STRATEGIES)
-    for one in own:
-        if one.name in strategies:
-            raise ConfigurationError(f"There are two strategies with the name {one.name!r}: rename one of them.")
-        strategies[one.name] = one
+    strategies = load_strategies()
+    for strategy in own:
+        strategies = _add_strategy(strategies, strategy)
     return strategies
+
+
+def _add_strategy(strategies: Strategies, added: Any) -> Strategies:
+    if not isinstance(added, Strategy):
+        raise ConfigurationError(f"{added!r:.100} is no Strategy: see the page Your own mode.")
+    if added.name in strategies:
+        raise ConfigurationError(f"There are two strategies with the name {added.name!r}: rename one of them.")
+    return {**strategies, added.name: added}
