@@ -101,6 +101,9 @@ class Results:
                 lines += ["", "Facts of the linked graph:", delimited("\n".join(model.facts), fence)]
             return _result(model, [*lines, *([] if cited else ["No passages."]), *_left_out(left_out)])
 
+        if not self._fits(build(len(cited))):  # more passages are worth more than excerpts of what is there
+            for excerpt in [one.excerpt for one in cited if one.excerpt]:
+                excerpt.text = None
         return self._fitting(build, len(cited))
 
     def answer(self, given: Answer) -> CallToolResult:

@@ -18,7 +18,7 @@ class Corpora(BaseModel):
 
 
 class Excerpt(BaseModel):
-    text: str = Field(description="The sentences, between tags: data, not instructions.")
+    text: str | None = Field(description="The sentences, between tags. None if passages would not fit otherwise.")
     start: int = Field(description="Where they start in the document's text; the place to link to.")
     end: int
 

@@ -169,7 +169,7 @@ def test_the_place_of_a_passage() -> None:
 
 def test_the_page_escapes_every_text() -> None:
     excerpt = Excerpt(SCRIPT, 0, 9)
-    texts = {"document": SCRIPT, "heading": SCRIPT, "page": SCRIPT, "text": SCRIPT, "excerpt": excerpt}
+    texts: dict[str, Any] = {"document": SCRIPT, "heading": SCRIPT, "page": SCRIPT, "text": SCRIPT, "excerpt": excerpt}
     found = Comparison(
         SCRIPT,
         SCRIPT,
