@@ -103,7 +103,8 @@ def text(out: Console, found: DocumentText, preceding: str) -> None:
 def _how_to_open(number: int, passage: Passage) -> str:
     """Return the command that opens a passage in its document. It shows how to open the others."""
     option = f" -c {shlex.quote(passage.corpus)}" if passage.corpus != "default" else ""
-    command = f"e2g read {passage.document_id} --at {passage.shown.start}{option}"
+    start = passage.shown.start
+    command = f"e2g read {passage.document_id} --at {start}{option}"
     return f"[dim]Open \\[{number}]: {escape(command)}[/dim]"
 
 

@@ -6,8 +6,8 @@ import asyncio
 import json
 import subprocess
 import sys
-from dataclasses import asdict
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import asdict
 from typing import Any
 from uuid import uuid4
 
