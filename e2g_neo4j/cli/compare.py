@@ -30,11 +30,9 @@ from e2g_neo4j.evaluation.comparison import Comparison, ModeEvidence, compare
 from e2g_neo4j.evaluation.comparison_page import (
     COLUMNS,
     OVERLAP_EXPLAINED,
-    excerpt,
     mode_rows,
     overlap_rows,
     page,
-    place,
 )
 
 
@@ -95,8 +93,8 @@ def _show(out: Console, found: Comparison) -> None:
         if not result.evidence.passages:
             out.print("No passages.")
         for number, (passage, unique) in enumerate(zip(result.evidence.passages, result.unique, strict=True), 1):
-            out.print(f"[bold cyan]\\[{number}]{'*' * unique}[/bold cyan] {escape(place(passage))}")
-            out.print(f"    [dim]{escape(excerpt(passage.text))}[/dim]")
+            out.print(f"[bold cyan]\\[{number}]{'*' * unique}[/bold cyan] {escape(passage.place)}")
+            out.print(f"    [dim]{escape(passage.shown.text)}[/dim]")
 
 
 def _as_object(found: Comparison) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def evidence(
         out.print(f"[bold cyan]\\[{number}][/bold cyan] {cited}  [dim]{score}[/dim]")
         if why := _why(number, found):
             out.print(f"[dim]{escape(why)}[/dim]")
-        out.print(escape(passage.text if full else _shown(passage)))
+        out.print(escape(passage.text if full else passage.shown.text))
     for number, fact in enumerate(found.facts, len(found.passages) + 1):
         out.print(f"\n[bold cyan]\\[{number}][/bold cyan] {escape(fact.stated())}  [dim]{escape(_nodes(fact))}[/dim]")
     if more := len(found.passages[shown:]) if shown else 0:
@@ -103,7 +103,7 @@ def text(out: Console, found: DocumentText, preceding: str) -> None:
 def _how_to_open(number: int, passage: Passage) -> str:
     """Return the command that opens a passage in its document. It shows how to open the others."""
     option = f" -c {shlex.quote(passage.corpus)}" if passage.corpus != "default" else ""
-    start = passage.excerpt.start if passage.excerpt else passage.start
+    start = passage.shown.start
     command = f"e2g read {passage.document_id} --at {start}{option}"
     return f"[dim]Open \\[{number}]: {escape(command)}[/dim]"
 
@@ -137,7 +137,7 @@ def explanation(out: Console, found: Evidence) -> None:
             out.print(f"      {', '.join(f'{name} {value:+.2f}' for name, value in passage.signals.items())}")
         if why := _why(number, found):
             out.print(f"      {escape(why)}")
-        out.print(f"      {escape(_shown(passage))}")
+        out.print(f"      {escape(passage.shown.text)}")
     for number, fact in enumerate(found.facts, len(found.passages) + 1):
         out.print(f"  \\[{number}] {escape(fact.stated())}  {escape(_nodes(fact))}")
     out.print("\n[bold]In Neo4j Browser[/bold], run these two statements one after the other, or add --browser:")
@@ -159,7 +159,7 @@ def citation(passage: Passage, corpora: Sequence[str], *, whole: bool = False) -
         parts.append(f"page {passage.page}")
     if passage.heading:
         parts.append(passage.heading)
-    part = passage if whole or not passage.excerpt else passage.excerpt
+    part = passage if whole else passage.shown
     start, end = part.start, part.end
     place = f"characters {start}-{end}"
     if node := passage.text_node:
@@ -176,10 +176,6 @@ def _why(number: int, found: Evidence) -> str:
         by = next((n for n, other in enumerate(found.passages, 1) if one.chunk in other.nodes), None)
         reasons.append(f"{f'[{by}]' if by else 'another passage'} refers to it: “{one.text}”")
     return "; ".join(reasons)
-
-
-def _shown(passage: Passage) -> str:
-    return passage.excerpt.text if passage.excerpt else passage.text
 
 
 def _nodes(fact: Fact) -> str:

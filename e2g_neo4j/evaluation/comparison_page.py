@@ -12,9 +12,6 @@ COLUMNS = ("mode", "route", "passages", "tokens", "ms", "round trips", "calls", 
 
 OVERLAP_EXPLAINED = "Overlap in percent: characters that both modes return, of the characters that either returns."
 
-EXCERPT = 100
-"""Maximum characters of a passage that are shown at first."""
-
 _STYLE = """
 body { max-width: 110rem; } h3 { margin: 0; font-size: 1rem; }
 .modes { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); gap: 2rem; }
@@ -82,27 +79,6 @@ def overlap_rows(found: Comparison) -> list[list[str | int]]:
     ]
 
 
-def place(passage: Passage) -> str:
-    """Return document, page and heading of a passage, and the level of a summary."""
-    parts = [passage.document]
-    if passage.page:
-        parts.append(f"page {passage.page}")
-    if passage.heading:
-        parts.append(passage.heading)
-    if passage.level:
-        parts.append(f"summary on level {passage.level}")
-    return ", ".join(parts)
-
-
-def excerpt(text: str) -> str:
-    """Return the beginning of a text, on one line. It ends with a word."""
-    line = " ".join(text.split())
-    if len(line) <= EXCERPT:
-        return line
-    end = line.rfind(" ", 0, EXCERPT + 1)
-    return f"{line[: end if end > 0 else EXCERPT]} …"
-
-
 def _column(mode: str, result: ModeEvidence) -> str:
     items = "".join(
         _item(passage, unique=unique) for passage, unique in zip(result.evidence.passages, result.unique, strict=True)
@@ -116,7 +92,7 @@ def _column(mode: str, result: ModeEvidence) -> str:
 def _item(passage: Passage, *, unique: bool) -> str:
     mark = ' <span class="unique">only here</span>' if unique else ""
     return (
-        f'<li><cite dir="auto">{escape(place(passage))}</cite>{mark}'
-        f'<details><summary dir="auto">{escape(excerpt(passage.text))}</summary>'
+        f'<li><cite dir="auto">{escape(passage.place)}</cite>{mark}'
+        f'<details><summary dir="auto">{escape(passage.shown.text)}</summary>'
         f'<p dir="auto">{escape(passage.text)}</p></details></li>'
     )

@@ -45,10 +45,10 @@ def passage_id(passage: Passage) -> str:
 def metadata(passage: Passage, evidence: Evidence) -> dict[str, Any]:
     """Return everything about a passage except its text, in JSON types. Unknown values are None.
 
-    `start` and `end` count characters of the document's text. `excerpt` is what to show of it. `level` is 0 for text,
-    1 or more for a summary. `nodes`
-    are the ids of its nodes in the graph, `path` those of the summaries above. `pairs` are pairs of entities that it
-    mentions. `text_node` is the text node in an adopted corpus. `route`, `reason`, `mode` and, with
+    `start` and `end` count characters of the document's text. `excerpt` is what to show of it, with its own `start`,
+    the place to link to; `referred` is what refers to its document. `level` is 0 for text, 1 or more for a summary.
+    `nodes` are the ids of its nodes in the graph, `path` those of the summaries above. `pairs` are pairs of entities
+    that it mentions. `text_node` is the text node in an adopted corpus. `route`, `reason`, `mode` and, with
     `relationship_types`, `facts` are those of the evidence.
 
     Args:
@@ -65,7 +65,8 @@ def metadata(passage: Passage, evidence: Evidence) -> dict[str, Any]:
         "level": passage.level,
         "page": passage.page,
         "heading": passage.heading,
-        "excerpt": passage.excerpt.text if passage.excerpt else None,
+        "excerpt": asdict(passage.excerpt) if passage.excerpt else None,
+        "referred": asdict(passage.referred) if passage.referred else None,
         "score": passage.score,
         "nodes": list(passage.nodes),
         "path": list(passage.path),

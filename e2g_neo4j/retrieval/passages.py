@@ -141,6 +141,9 @@ def _merged(run: Sequence[ScoredNode], best: ScoredNode, weights: Mapping[str, f
             nodes=tuple(dict.fromkeys(passage.nodes + following.nodes)),
             pairs=passage.pairs + tuple(pair for pair in following.pairs if pair not in passage.pairs),
         )
+    excerpt = make_excerpt(shown.text, weights, shown.start)
+    if shown.level:  # the text of a summary has no place in the document
+        excerpt = replace(excerpt, start=shown.start, end=shown.end)
     return replace(
         passage,
         score=shown.score,
@@ -148,7 +151,7 @@ def _merged(run: Sequence[ScoredNode], best: ScoredNode, weights: Mapping[str, f
         referred=shown.referred,
         page=shown.page,
         heading=shown.heading,
-        excerpt=make_excerpt(shown.text, weights, shown.start),
+        excerpt=excerpt,
     )
 
 

@@ -82,7 +82,7 @@ class Results:
     def passages(self, found: Evidence) -> CallToolResult:
         facts = [_line(one.stated()) for one in found.facts]
         reason = _line(found.reason, 500)
-        fence = _fence([one.text for one in found.passages], facts, [reason], _names_of(found.passages))
+        fence = _fence([one.text for one in found.passages], facts, [reason], _quoted(found.passages))
         cited = [_passage(n, one, fence) for n, one in enumerate(found.passages, 1)]
 
         def build(kept: int) -> CallToolResult:
@@ -101,13 +101,16 @@ class Results:
                 lines += ["", "Facts of the linked graph:", delimited("\n".join(model.facts), fence)]
             return _result(model, [*lines, *([] if cited else ["No passages."]), *_left_out(left_out)])
 
+        if not self._fits(build(len(cited))):  # more passages are worth more than excerpts of what is there
+            for excerpt in [one.excerpt for one in cited if one.excerpt]:
+                excerpt.text = None
         return self._fitting(build, len(cited))
 
     def answer(self, given: Answer) -> CallToolResult:
         text = self._cut(given.text or "", ANSWER_TOKENS)
         searched_as = _line(given.evidence.searched_as, 500)
-        fence = _fence([text, searched_as], _names_of([one.passage for one in given.citations]))
-        cited = [_passage(one.number, one.passage, None) for one in given.citations]
+        fence = _fence([text, searched_as], _quoted([one.passage for one in given.citations]))
+        cited = [_passage(one.number, one.passage, fence, whole=False) for one in given.citations]
 
         def build(kept: int) -> CallToolResult:
             left_out = len(cited) - kept
@@ -133,50 +136,52 @@ class Results:
         return self._fitting(build, len(cited))
 
     def explanation(self, found: Evidence) -> CallToolResult:
-        cited = [_passage(n, one, None) for n, one in enumerate(found.passages, 1)]
+        ignored = [_line(one) for one in found.ignored_entities[:NAMES]]
+        types = {key: found.entity_types.get(key) for key in found.entities}
+        entities = [f"{key} ({kind})" if kind else key for key, kind in types.items()]
+        pairs = [f"{one.a} - {one.b} (h={one.hops})" for one in found.pairs[: 3 * NAMES]]
+        about = [
+            _line(found.reason, 500),
+            f"Entities: {', '.join(entities) or 'none known'}",
+            *map(_line, found.unknown_stated[:NAMES]),
+            *([f"Not considered: {', '.join(ignored)}"] if ignored else []),
+            f"Pairs: {'; '.join(pairs) or 'none'}",
+        ]
 
         def build(kept: int) -> CallToolResult:
-            left_out = len(cited) - kept
-            shown = evidence_parameters(replace(found, passages=found.passages[:kept]))
+            shown = replace(found, passages=found.passages[:kept])
+            left_out = len(found.passages) - kept
+            cypher = f"{params(evidence_parameters(shown))}\n\n{load('explore/evidence')}"
+            fence = _fence(about, [cypher], _quoted(shown.passages))
             model = Explanation(
                 route=found.route,
                 reason=found.reason,
                 mode=found.mode,
                 hops=found.hops,
                 round_trips=found.round_trips,
-                entities={key: found.entity_types.get(key) for key in found.entities},
+                entities=types,
                 unknown_entities=[_line(one) for one in found.unknown_entities[:NAMES]],
-                ignored_entities=[_line(one) for one in found.ignored_entities[:NAMES]],
+                ignored_entities=ignored,
                 pairs=[asdict(pair) for pair in found.pairs[: 3 * NAMES]],
                 trace=[asdict(one) for one in found.trace],
-                passages=cited[:kept],
-                cypher=f"{params(shown)}\n\n{load('explore/evidence')}",
+                passages=[_passage(n, one, fence, whole=False) for n, one in enumerate(shown.passages, 1)],
+                cypher=cypher,
                 left_out=left_out,
             )
-            entities = [f"{key} ({kind})" if kind else key for key, kind in model.entities.items()]
-            pairs = [f"{one.a} - {one.b} (h={one.hops})" for one in found.pairs[: 3 * NAMES]]
-            about = [
-                _line(found.reason, 500),
-                f"Entities: {', '.join(entities) or 'none known'}",
-                *map(_line, found.unknown_stated[:NAMES]),
-                *([f"Not considered: {', '.join(model.ignored_entities)}"] if model.ignored_entities else []),
-                f"Pairs: {'; '.join(pairs) or 'none'}",
-            ]
-            fence = _fence(about, [model.cypher], _names_of(found.passages))
             lines = [
                 NOTICE.format(fence=fence),
                 f"Route {found.route}, mode {found.mode}, h={found.hops}, {found.round_trips} round trips:",
                 delimited("\n".join(about), fence),
                 *(f"h={one.hops}: {one.pairs} pairs, {one.candidates} shared chunks" for one in found.trace),
-                *(_head(one, fence) for one in cited[:kept]),
+                *(_head(one, fence) for one in model.passages),
                 *_left_out(left_out),
                 "",
                 "To see the graph in Neo4j Browser, run one after the other:",
-                delimited(model.cypher, fence),
+                delimited(cypher, fence),
             ]
             return _result(model, lines)
 
-        return self._fitting(build, len(cited))
+        return self._fitting(build, len(found.passages))
 
     def entities(self, corpus: str, found: Sequence[EntityInfo]) -> CallToolResult:
         items = [
@@ -320,7 +325,8 @@ def _result(model: BaseModel, lines: Sequence[str]) -> CallToolResult:
     return CallToolResult(content=[content], structured_content=model.model_dump(mode="json"))
 
 
-def _passage(number: int, passage: Passage, fence: str | None) -> mcp_schemas.Passage:
+def _passage(number: int, passage: Passage, fence: str, *, whole: bool = True) -> mcp_schemas.Passage:
+    excerpt, referred = passage.excerpt, passage.referred
     return mcp_schemas.Passage(
         number=number,
         corpus=passage.corpus,
@@ -331,7 +337,10 @@ def _passage(number: int, passage: Passage, fence: str | None) -> mcp_schemas.Pa
         level=passage.level,
         page=passage.page,
         heading=_line(passage.heading) if passage.heading else None,
-        text=delimited(passage.text, fence) if fence else None,
+        text=delimited(passage.text, fence) if whole else None,
+        excerpt=excerpt
+        and mcp_schemas.Excerpt(text=delimited(excerpt.text, fence), start=excerpt.start, end=excerpt.end),
+        referred=referred and delimited(referred.text, fence),
     )
 
 
@@ -348,6 +357,8 @@ def _fenced(head: str, text: str) -> str:
 def _head(one: mcp_schemas.Passage, fence: str) -> str:
     """Return what a citation refers to, in one line: what is ours, then the names that documents have, between tags."""
     where = f"[{one.number}] document {one.document_id}, characters {one.start} to {one.end}"
+    if one.excerpt and (one.excerpt.start, one.excerpt.end) != (one.start, one.end):
+        where += f", the best part {one.excerpt.start} to {one.excerpt.end}"
     where += f", summary of level {one.level}" if one.level else ""
     names = f"{one.document}, corpus {_shown(one.corpus)}"
     names += f", page {_line(one.page)}" if one.page else ""
@@ -355,9 +366,11 @@ def _head(one: mcp_schemas.Passage, fence: str) -> str:
     return f"{where}: <{fence}>{names}</{fence}>"
 
 
-def _names_of(passages: Sequence[Passage]) -> list[str]:
-    """Return what `_head` shows of passages that is not ours."""
-    return [_line(name) for one in passages for name in (one.document, one.corpus, one.heading or "", one.page or "")]
+def _quoted(passages: Sequence[Passage]) -> list[str]:
+    """Return what is shown of passages beside their text that is not ours."""
+    names = [_line(name) for one in passages for name in (one.document, one.corpus, one.heading or "", one.page or "")]
+    excerpts = [one.excerpt.text for one in passages if one.excerpt]
+    return names + excerpts + [one.referred.text for one in passages if one.referred]
 
 
 def _shown(corpus: str) -> str:

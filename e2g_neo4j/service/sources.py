@@ -41,7 +41,8 @@ def link_of(citation: Citation, base: str) -> str | None:
     passage = citation.passage
     if citation.fact is not None or not has_address(passage.corpus):
         return None
-    return f"{base}/ui/#/corpora/{quote(passage.corpus, safe='')}/documents/{passage.document_id}?at={passage.start}"
+    document = f"corpora/{quote(passage.corpus, safe='')}/documents/{passage.document_id}"
+    return f"{base}/ui/#/{document}?at={passage.shown.start}"
 
 
 def shown_document(document: DocumentInfo, caller: Caller) -> DocumentInfo:

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from html import escape
 from typing import Any, Literal, Self, TypeAlias
 
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
 Route: TypeAlias = Literal["local", "global"]
+
+REPR_LENGTH = 80
+"""Characters of a passage where Python shows it."""
+
+_AS_WRITTEN = 'dir="auto" style="white-space: pre-line"'
 
 
 class JsonForm:
@@ -103,8 +109,8 @@ class Excerpt:
     Attributes:
         text: the sentences of its best part that share most with the question, in their order, at most 400 characters.
             "…" stands for what is left out.
-        start: where the first of them starts in the document's text.
-        end: where the last of them ends.
+        start: where the first of them starts in the document's text; for a summary, where the passage starts.
+        end: where the last of them ends, or the passage.
     """
 
     text: str
@@ -199,6 +205,32 @@ class Passage(JsonForm):
     signals: dict[str, float] = field(default_factory=dict, compare=False)
     excerpt: Excerpt | None = field(default=None, compare=False)
     referred: Reference | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        line = " ".join(self.shown.text.split())
+        text = line if len(line) <= REPR_LENGTH else f"{line[:REPR_LENGTH]} …"
+        return f"Passage({self.document!r}, {self.start}-{self.end}, {text!r})"
+
+    def _repr_html_(self) -> str:
+        shown, referred = self.shown, ""
+        if self.referred:
+            referred = f'<p dir="auto">Another passage refers to it: “{escape(self.referred.text)}”</p>'
+        return (
+            f'<p dir="auto"><cite>{escape(self.place)}</cite>, characters {shown.start}–{shown.end}</p>'
+            f"<blockquote {_AS_WRITTEN}>{escape(shown.text)}</blockquote>{referred}"
+        )
+
+    @property
+    def shown(self) -> Excerpt:
+        """The excerpt, or all of the passage if it has none."""
+        return self.excerpt or Excerpt(self.text, self.start, self.end)
+
+    @property
+    def place(self) -> str:
+        """The document with page and heading, and the level of a summary."""
+        page = f"page {self.page}" if self.page else None
+        level = f"summary on level {self.level}" if self.level else None
+        return ", ".join(filter(None, (self.document, page, self.heading, level)))
 
     def labelled(self) -> str:
         """Return the passage in the notation of the paper: `entity1 - entity2: text`."""
@@ -303,6 +335,15 @@ class Evidence(JsonForm):
 
     def __repr__(self) -> str:
         return f"<Evidence for {self.question!r}: {self.route}, mode {self.mode}, passages: {len(self.passages)}>"
+
+    def _repr_html_(self) -> str:
+        notes = "; ".join(self.unknown_stated)
+        items = [one._repr_html_() for one in self.passages] + [escape(fact.stated()) for fact in self.facts]
+        return (
+            f'<p dir="auto"><strong>{escape(self.question)}</strong></p><p dir="auto">{escape(self.reason)}</p>'
+            f"{f'<p>{escape(notes)}</p>' if notes else ''}"
+            f"<ol>{''.join(f'<li>{item}</li>' for item in items)}</ol>"
+        )
 
     @property
     def unknown_stated(self) -> list[str]:
@@ -418,6 +459,18 @@ class Answer(JsonForm):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     points: tuple[Point, ...] = ()
+
+    def _repr_html_(self) -> str:
+        if self.text is None:
+            return self.evidence._repr_html_()
+        cited = "".join(
+            f'<li value="{one.number}">{escape(one.fact.stated()) if one.fact else one.passage._repr_html_()}</li>'
+            for one in self.citations
+        )
+        return (
+            f'<p dir="auto"><strong>{escape(self.evidence.question)}</strong></p>'
+            f"<p {_AS_WRITTEN}>{escape(self.text)}</p><ol>{cited}</ol>"
+        )
 
     @property
     def turn(self) -> Turn:

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import asdict
 from typing import Any
 from uuid import uuid4
 
@@ -134,6 +135,7 @@ def test_documents_are_the_passages_in_their_order(e2g: E2G, asked: str) -> None
         Number(expected.passages[0].score),
     )
     assert (first["route"], first["reason"], first["mode"]) == ("local", expected.reason, "auto")
+    assert first["excerpt"] == asdict(expected.passages[0].shown)
     assert {("ann harper", "bob miller")} <= {
         (pair["a"], pair["b"]) for one in documents for pair in one.metadata["pairs"]
     }

@@ -246,6 +246,9 @@ def test_a_program_moves_to_the_service_by_one_line(remote: RemoteE2G, local: E2
     for mode in ("auto", "e2g", "tree"):
         there, here = (one.retrieve(QUESTION, corpus="library", k=3, mode=mode) for one in (remote, local))
         assert [replace(one, score=0.0) for one in there.passages] == [replace(one, score=0.0) for one in here.passages]
+        shown = [[(one.excerpt, one.referred) for one in found.passages] for found in (there, here)]
+        assert shown[0] == shown[1]
+        assert None not in [excerpt for excerpt, _ in shown[0]]
         assert (there.route, there.reason, there.entities, there.pairs) == (
             here.route,
             here.reason,

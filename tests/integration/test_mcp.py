@@ -141,8 +141,13 @@ async def test_tools_answer_with_citations_and_fenced_text(settings, ids, mode):
         assert "The bell had been rung by Miss Hester Pendry" in text
         # of each passage, its names and its text; one around the reason, and one in the notice
         assert text.count(f"</{fence[1]}>") == 2 * len(found["passages"]) + 2
-        head = f"[1] document {first['document_id']}, characters {first['start']} to {first['end']}: "
-        assert f"{head}<{fence[1]}>{first['document']}, corpus {CORPUS}" in text
+        excerpt = first["excerpt"]
+        assert first["start"] <= excerpt["start"] < excerpt["end"] <= first["end"]
+        whole, shown = (" ".join(text.splitlines()[1:-1]) for text in (first["text"], excerpt["text"]))
+        assert all(part.strip() in whole for part in shown.split("…"))
+        head = f"[1] document {first['document_id']}, characters {first['start']} to {first['end']}, the best part "
+        names = f"<{fence[1]}>{first['document']}, corpus {CORPUS}"
+        assert f"{head}{excerpt['start']} to {excerpt['end']}: {names}" in text
 
         span = {"document": first["document_id"], "start": first["start"], "end": first["end"]}
         _, read = await call(client, "read_passage", **span)
@@ -152,7 +157,7 @@ async def test_tools_answer_with_citations_and_fenced_text(settings, ids, mode):
         assert explained["entities"] == {"hester pendry": "person", "theodora quill": "person"}
         assert explained["pairs"] == [{"a": "hester pendry", "b": "theodora quill", "hops": 1}]
         assert explained["cypher"].startswith(f':params {{corpora: ["{CORPUS}"]')
-        assert all(one["text"] is None for one in explained["passages"])
+        assert all(one["text"] is None and one["excerpt"]["text"] for one in explained["passages"])
 
         _, entities = await call(client, "find_entities", query="theodora", type="person")
         assert "Theodora Quill" in [one["name"] for one in entities["entities"]]

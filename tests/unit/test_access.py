@@ -19,9 +19,9 @@ from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.service import limits
 from e2g_neo4j.service.access import caller_of
 from e2g_neo4j.service.app import create_app
-from e2g_neo4j.service.sources import shown_evidence
+from e2g_neo4j.service.sources import link_of, shown_evidence
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.results import Evidence, Passage
+from e2g_neo4j.types.results import Citation, Evidence, Excerpt, Passage
 from e2g_neo4j.types.service import KeyInfo, TaskInfo
 
 KEY = KeyInfo("0" * 12, "test", ("read",), ("*",), created=0)
@@ -202,6 +202,13 @@ def test_only_administrators_see_paths_of_files() -> None:
     reader, administrator = (caller_of(replace(KEY, scopes=one)) for one in (("read", "ask", "write"), ("admin",)))
     assert [one.source for one in shown_evidence(found, reader).passages] == ["a.txt", "a.txt", "upload:a.txt"]
     assert shown_evidence(found, administrator) == found
+
+
+def test_a_citation_links_to_the_place_that_is_shown() -> None:
+    passage = Passage("One. Two.", "d", "s", 120, 129, 1.0, corpus="a b", document_id="d1")
+    link = "http://here/ui/#/corpora/a%20b/documents/d1?at="
+    assert link_of(Citation(1, passage), "http://here") == f"{link}120"
+    assert link_of(Citation(1, replace(passage, excerpt=Excerpt("Two.", 125, 129))), "http://here") == f"{link}125"
 
 
 async def test_bodies_have_a_limit(http: httpx.AsyncClient, client: Client) -> None:

@@ -11,9 +11,9 @@ import pytest
 from e2g_neo4j.errors import NotFoundError, QueryError
 from e2g_neo4j.evaluation import Comparison, ModeEvidence, compare
 from e2g_neo4j.evaluation.comparison import jaccard, shared, spans
-from e2g_neo4j.evaluation.comparison_page import excerpt, page, place
+from e2g_neo4j.evaluation.comparison_page import page
 from e2g_neo4j.retrieval.strategies import STRATEGIES
-from e2g_neo4j.types.results import Evidence, Passage
+from e2g_neo4j.types.results import Evidence, Excerpt, Passage
 
 SCRIPT = "<script>alert('hacked')</script>"
 
@@ -163,15 +163,13 @@ def test_only_modes_that_can_call_a_chat_model_are_told_to() -> None:
 
 
 def test_the_place_of_a_passage() -> None:
-    assert place(passage(0, 9, document="Log", page="3–4", heading="March")) == "Log, page 3–4, March"
-    assert place(passage(0, 9, document="Log", level=2)) == "Log, summary on level 2"
-    assert excerpt("Two\n\nlines ") == "Two lines"
-    assert excerpt("words " * 30) == "words " * 16 + "…"
-    assert excerpt("x" * 200) == "x" * 100 + " …"
+    assert passage(0, 9, document="Log", page="3–4", heading="March").place == "Log, page 3–4, March"
+    assert passage(0, 9, document="Log", level=2).place == "Log, summary on level 2"
 
 
 def test_the_page_escapes_every_text() -> None:
-    texts = {"document": SCRIPT, "heading": SCRIPT, "page": SCRIPT, "text": SCRIPT}
+    excerpt = Excerpt(SCRIPT, 0, 9)
+    texts: dict[str, Any] = {"document": SCRIPT, "heading": SCRIPT, "page": SCRIPT, "text": SCRIPT, "excerpt": excerpt}
     found = Comparison(
         SCRIPT,
         SCRIPT,

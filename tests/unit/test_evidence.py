@@ -107,6 +107,8 @@ def test_summaries_that_follow_each_other_stay_apart_from_each_other_and_from_ch
     ]
     assert [p.nodes for p in passages(ranked)] == [("d-s1-0",), ("d-s1-1",), ("d-c2",), ("d-c0",)]
     assert [p.level for p in passages(ranked)] == [1, 1, 0, 0]
+    for one in passages(ranked)[:2]:
+        assert (one.shown.start, one.shown.end) == (one.start, one.end), "its sentences have no place in the document"
 
 
 def test_a_passage_stands_where_its_best_node_stood() -> None:

@@ -6,7 +6,20 @@ import json
 
 from pydantic_core import to_json
 
-from e2g_neo4j.types.results import Answer, Citation, CitedReport, Evidence, Fact, Pair, Passage, Point, Round, TextNode
+from e2g_neo4j.types.results import (
+    Answer,
+    Citation,
+    CitedReport,
+    Evidence,
+    Excerpt,
+    Fact,
+    Pair,
+    Passage,
+    Point,
+    Reference,
+    Round,
+    TextNode,
+)
 
 PASSAGE = Passage(
     "Ann met Bob.",
@@ -22,6 +35,8 @@ PASSAGE = Passage(
     corpus="log",
     text_node=TextNode("4:1", "k", 0, 12),
     document_id="d",
+    excerpt=Excerpt("met Bob.", 14, 22),
+    referred=Reference("the log", "e-1"),
 )
 FACT = Fact("Ann", "4:1", "KNOWS", "Bob", "4:2", {"since": "1870"}, ("ann",))
 EVIDENCE = Evidence(
@@ -54,7 +69,10 @@ def test_results_are_read_as_they_were_written() -> None:
         written = json.loads(json.dumps(result.to_dict()))
         assert type(result).from_dict({**written, "unknown": 1}) == result
         assert json.loads(to_json(result)) == written, "the service has the same form"
-    assert Answer.from_dict(ANSWER.to_dict()).citations[0].url == "http://localhost/ui/"
+    read = Answer.from_dict(ANSWER.to_dict())
+    assert read.citations[0].url == "http://localhost/ui/"
+    for passage in (*read.given, *read.evidence.passages, read.citations[0].passage):
+        assert (passage.excerpt, passage.referred) == (PASSAGE.excerpt, PASSAGE.referred)
 
 
 def test_the_form_has_the_names_of_the_fields() -> None:

@@ -8,6 +8,8 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
+from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
@@ -16,7 +18,7 @@ from e2g_neo4j import cli
 from e2g_neo4j.cli import show, show_evidence
 from e2g_neo4j.cli.terminal import escape, neutral
 from e2g_neo4j.errors import E2GError
-from e2g_neo4j.types.results import Answer, Evidence, Pair, Passage
+from e2g_neo4j.types.results import Answer, Citation, Evidence, Excerpt, Fact, Pair, Passage, Reference
 
 NASTY = "a\x1b[2Jb\x1b]0;t\x07c\x9b31md\u202ee\u2066f\x00g\x7f[bold]h"
 POWER = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -102,6 +104,32 @@ def test_an_explanation_shows_what_the_passages_say() -> None:
 def test_evidence_is_short_where_python_shows_it() -> None:
     assert repr(evidence()).startswith("<Evidence for ")
     assert len(repr(evidence())) < 300
+    passage = Passage("Long ago.\nIn 1861 " + "Luke " * 900, "Log of the Mary", "log.txt", 120, 4480, 1.0)
+    assert repr(passage).startswith("Passage('Log of the Mary', 120-4480, 'Long ago. In 1861 Luke")
+    assert len(repr(passage)) < 150
+    shown = replace(passage, excerpt=Excerpt("In 1861 Luke", 130, 142))
+    assert repr(shown) == "Passage('Log of the Mary', 120-4480, 'In 1861 Luke')"
+
+
+def test_a_notebook_shows_evidence_and_answers_without_their_markup() -> None:
+    script = "<script>alert('&')</script>"
+    excerpt, referred = Excerpt(script, 130, 142), Reference(script, "n")
+    passage = Passage(
+        "Text.", script, "s", 120, 480, 1.0, page=script, heading=script, excerpt=excerpt, referred=referred
+    )
+    fact = Fact(script, "4:1", "KNOWS", "Bob", "4:2")
+    found = Evidence(script, ("c",), "local", script, (), (), 1, (passage,), (script,), facts=(fact,))
+    answer = Answer(script, found, citations=(Citation(1, passage), Citation(2, Passage("", "", "", 0, 0, 0), fact)))
+    for shown, texts in ((found, 9), (answer, 8)):
+        html = shown._repr_html_()
+        tree = ElementTree.fromstring(f"<div>{html}</div>")
+        assert "<script" not in html
+        assert "".join(tree.itertext()).count(script) == texts
+        assert [one.tag for one in tree.findall("ol/li")] == ["li", "li"]
+        assert tree.findtext("ol/li/p/cite") == f"{script}, page {script}, {script}"
+        assert tree.findtext("ol/li/blockquote") == script
+        assert "characters 130–142" in html
+    assert Answer(None, found)._repr_html_() == found._repr_html_()
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["modes"], ["modes", "--json"], ["cypher"]])
