@@ -91,9 +91,7 @@ Types = Annotated[
     ),
 ]
 Llm = Annotated[bool, typer.Option("--llm", help=f"Let the mode call the chat model: {MODEL_MODES} can.")]
-LlmWhereUsed = Annotated[
-    bool, typer.Option("--llm", help=f"Let these modes call the chat model: {MODEL_MODES}.")
-]
+LlmWhereUsed = Annotated[bool, typer.Option("--llm", help=f"Let these modes call the chat model: {MODEL_MODES}.")]
 Where = Annotated[
     list[str] | None,
     typer.Option(

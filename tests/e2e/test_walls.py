@@ -453,11 +453,20 @@ def text(client: Any, two: Two) -> None:
             client.text(document.id, corpus=two.other)
 
 
+def references(client: Any, two: Two) -> None:
+    found = client.references(corpus=two.mine)
+    assert ("Ann", "Bob") in {(one.document, one.target) for one in found}
+    assert_nothing_of_the_other(two, found)
+    foreign = client.documents(two.other)[0].id
+    with pytest.raises(NotFoundError):
+        client.references(foreign, corpus=two.mine)
+
+
 CALLS: dict[str, Callable[[Any, Two], None]] = {
     call.__name__: call
     for call in (
         *(index, plan, resume, delete, status, documents, corpora, stats, modes, retrieve, answer, stream, text),
-        *(paths, entities, merges, merge, split, join, export_corpus, import_corpus, link, links, unlink),
+        *(references, paths, entities, merges, merge, split, join, export_corpus, import_corpus, link, links, unlink),
         *(enrich, reindex, add_graph_documents, adopt, unadopt, run_template, text_to_cypher),
     )
 }
@@ -552,6 +561,7 @@ COMMANDS: dict[str, list[str]] = {
     "template": ["neighbours_of", "entity=Bob Miller", "limit=100", "--corpus", "{mine}"],
     "guide": ["--corpus", "{mine}", "--port", "0"],
     "documents": ["--corpus", "{mine}", "--json"],
+    "references": ["--corpus", "{mine}"],
     "read": ["{document}", "--corpus", "{mine}"],
     "entities": ["--corpus", "{mine}"],
     "status": ["--corpus", "{mine}", "--json"],

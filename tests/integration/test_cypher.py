@@ -238,7 +238,8 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
             "subject_type: '', object_type: '', status: '', period: ''}), "
             "(s)-[:SUBJECT]->(:Entity), (s)-[:OBJECT]->(:Entity), (s)-[:STATED_IN]->(:Chunk), "
             "(:Corpus {statements: 1, statement_models: [''], report_models: [''], unread: ['']}), "
-            "(:Document {losses: ['']})"
+            "(:UnlinkedChunk)-[:REFERS_TO {kind: '', text: '', windows: [0]}]->"
+            "(:Document {losses: [''], title_key: '', link_starts: [0], link_ends: [1], link_targets: ['']})"
         ).consume()
         cached = {"key": "1", "corpus": corpus, "text": "", "model": "", "prompt_tokens": 0, "completion_tokens": 0}
         transaction.run(load("index/cache_summary"), cached).consume()

@@ -266,6 +266,7 @@ def indexing(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> N
                 perform(request)
             left = [one for one in left if not driven(perform, written(corpus, lease.run, [one]))]
     driven(perform, purge(corpus))
+    driven(perform, update_references(corpus))
 
 
 def work(connection: Connection, corpus: str, names: Sequence[str], versions: int) -> None:

@@ -12,7 +12,7 @@ from neo4j import Driver
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import references
 from e2g_neo4j.indexing.references import update_references
-from e2g_neo4j.runtime.requests import Read, Write
+from e2g_neo4j.runtime.requests import Operation, Read, Write
 
 
 def found(driver: Driver, corpus: str) -> dict[tuple[str, str], tuple[str, list[int]]]:
@@ -82,12 +82,16 @@ def test_a_title_of_many_documents_refers_to_a_bounded_number_of_them(
     assert found(driver, corpus) == found(driver, fresh)
 
 
+def without_references(corpus: str) -> Operation[None]:
+    yield from ()
+
+
 def test_what_a_killed_run_has_left_is_done_by_the_next(
     driver: Driver, corpora: list[str], corpus: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpora.append(corpus)
     titled(monkeypatch, a="A text", b="Mina Harker", c="Another")
-    monkeypatch.setattr(libraries, "update_references", lambda corpus: iter(()))
+    monkeypatch.setattr(libraries, "update_references", without_references)
     write(driver, corpus, [small_document("a", ["mina harker"]), small_document("b", ["ann"])])
     steps = update_references(corpus)
     perform: Any = performing(driver)

@@ -54,6 +54,7 @@ READS = sorted(
         "link",
         "adopt",
         "reindex",
+        "references",
     )
     for path in (folder("cypher") / kind).glob("*.cypher")
     if "$corpus" in path.read_text(encoding="utf-8") and "// →" in path.read_text(encoding="utf-8")
@@ -107,6 +108,7 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
     return {
         "corpus": corpus,
         "names": NAMES,
+        "titles": ["title of d0", "title of d1"],
         "terms": [WORD, "bob"],
         "type": None,
         "limit": 100,
@@ -190,6 +192,8 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
 
 
 OF_ONE: dict[str, dict[str, Any]] = {
+    "references/titles": {"words": ["title"]},
+    "references/sources": {"sources": ["d0.txt", "d1.txt"]},
     "index/hold_version": {"known": [], "pairs": [], "any_words": {}},
     "query/document_page": {"after": "d0"},
     "reindex/document_windows": {"after": -1},
@@ -226,7 +230,7 @@ def fill(driver: Driver, corpus: str, documents: list[NaiveDocument], label: str
 
 
 def complete(driver: Driver, corpus: str, label: str) -> None:
-    """Add a record of models, a community in another, and names of linked nodes."""
+    """Add a record of models, a community in another, a reference to a document, and names of linked nodes."""
     driver.execute_query(
         "CREATE (:E2GIndex {name: 'e2g/' + $corpus, corpus: $corpus, embedding_model: $corpus, dimensions: 8, "
         "pooling: 'mean', spacy_model: 'en', vectors: ''})",
@@ -236,6 +240,12 @@ def complete(driver: Driver, corpus: str, label: str) -> None:
         "MATCH (m:Community {corpus: $corpus}) WITH m ORDER BY m.id LIMIT 1 "
         "CREATE (m)-[:PARENT]->(a:Community {corpus: $corpus, id: 'above', level: 2, title: 'All', text: 'All.', "
         "entities: 9}) SET a.embedding = m.embedding",
+        corpus=corpus,
+    )
+    driver.execute_query(
+        "MATCH (c:Chunk {corpus: $corpus, document: 'long'}), (d:Document {corpus: $corpus, id: 'd0'}) "
+        "WITH c, d ORDER BY c.index LIMIT 1 SET c:UnlinkedChunk "
+        "CREATE (c)-[:REFERS_TO {kind: 'title', text: 'd0', windows: [0]}]->(d)",
         corpus=corpus,
     )
     know_names(driver, corpus, label)
