@@ -24,6 +24,7 @@ LONGEST_ASKED = 10
 WORDS_ASKED = 60
 """Words of a question in which titles are looked for."""
 
+_WORD_AFTER = re.compile(r" ([^\W\d_])")
 _LAST_BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
 
 
@@ -53,7 +54,8 @@ def mentioned_titles(
 ) -> Iterator[Word]:
     """Yield the titles that a text mentions: start, end and key. Of those that begin at a word, it is the longest.
 
-    A title of one word counts only where the text has it with a capital.
+    A title of one word counts only where the text has it with a capital, and where it begins no longer name: "Paris
+    Hilton" does not name "Paris".
 
     Args:
         text: The text.
@@ -67,11 +69,19 @@ def mentioned_titles(
         for length in range(min(longest.get(first, 0), len(words) - at), 0, -1):
             end = words[at + length - 1][1]
             key = " ".join(word for _, _, word in words[at : at + length])
-            if key in titles and (length > 1 or text[start:end] != text[start:end].lower()):
+            if key in titles and (length > 1 or _is_a_name(text, start, end)):
                 yield start, end, key
                 at += length - 1
                 break
         at += 1
+
+
+def _is_a_name(text: str, start: int, end: int) -> bool:
+    """Return whether a word has a capital, and no longer name begins with it."""
+    if text[start:end] == text[start:end].lower():
+        return False
+    after = _WORD_AFTER.match(text, end)
+    return not (after and after[1].isupper())
 
 
 def possible_titles(question: str) -> list[str]:
@@ -81,7 +91,7 @@ def possible_titles(question: str) -> list[str]:
         " ".join(word for _, _, word in words[at : at + length])
         for at, (start, end, _) in enumerate(words)
         for length in range(1, min(LONGEST_ASKED, len(words) - at) + 1)
-        if length > 1 or question[start:end] != question[start:end].lower()
+        if length > 1 or _is_a_name(question, start, end)
     )
     return [key for key in dict.fromkeys(keys) if title_key(key)]
 

@@ -80,7 +80,7 @@ NAMED = 4
 films, one may score far better. On 2WikiMultiHopQA, R@5 of questions that compare directors rose from .78 to .91."""
 
 REFERENCE = 12.0
-"""What the first window of a document receives that the best window refers to."""
+"""What the first window of a document receives at most that the best window refers to."""
 
 REFERENCE_TEMPERATURE = 4.0
 """A window whose score is this much lower than the best one gives 1 / e as much."""
@@ -88,6 +88,10 @@ REFERENCE_TEMPERATURE = 4.0
 REFERRED = 0.3
 """What a document receives is divided by the number of chunks that refer to it, to this power. Without, MuSiQue lost
 .03: dozens of passages name the same country."""
+
+CLOSE = 0.9
+"""What is referred to comes at most this fraction closer to what refers to it, and so after it. Without this bound, R@1
+was .08 lower on 2WikiMultiHopQA and .03 on MuSiQue."""
 
 SAME = 1e-6
 """Values whose standard deviation, relative to the largest value, is at most this are equal."""
@@ -169,7 +173,10 @@ def referred_scores(
         for one in references:
             if one["chunk"] == windows[i].chunk and windows[i].number in one["windows"]:
                 to, bonus = first.get(one["document"]), REFERENCE * share / one["referring"] ** REFERRED
-                if to is not None and bonus > given.get(to, 0.0):
+                if to is None:
+                    continue
+                bonus = min(bonus, CLOSE * (before[i] - before[to]))
+                if bonus > given.get(to, 0.0):
                     given[to] = bonus
                     windows[to].referred = Reference(one["text"], windows[i].chunk)
     for to, bonus in given.items():
