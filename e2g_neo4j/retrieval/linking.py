@@ -13,6 +13,7 @@ from e2g_neo4j.retrieval.filters import Filter
 from e2g_neo4j.retrieval.lucene import MAX_NAME, name_queries
 from e2g_neo4j.retrieval.word_statistics import terms_of
 from e2g_neo4j.runtime.requests import Rows
+from e2g_neo4j.types.graph import NOUN
 from e2g_neo4j.types.results import Absence, Pair
 
 MAX_ENTITIES = 24
@@ -97,6 +98,16 @@ class Linked:
     def pairs_by_chunk(self) -> dict[str, tuple[Pair, ...]]:
         """The pairs that each chunk mentions, of the chunks that mention any."""
         return {candidate.chunk: candidate.pairs for candidate in self.shared if candidate.pairs}
+
+    @property
+    def hops_of_names(self) -> dict[str, int]:
+        """How far the closest two names are apart that each chunk mentions, without nouns."""
+        named = {key for key, type in self.types.items() if type != NOUN}
+        found = {
+            chunk: [pair.hops for pair in pairs if pair.a in named and pair.b in named]
+            for chunk, pairs in self.pairs_by_chunk.items()
+        }
+        return {chunk: min(hops) for chunk, hops in found.items() if hops}
 
 
 def link_parameters(

@@ -225,7 +225,7 @@ def test_windows_are_ranked_best_first_by_what_is_said_of_them(rows: list[dict[s
     best = [i for group in groups for i in sorted(group)]
     assert [(unit.id, score) for unit, score in order] == [(ids[i], expected[i]) for i in best]
     for unit, score in order:
-        assert list(unit.signals) == ["vectors", "words", "entities", "neighbours", "references"]
+        assert list(unit.signals) == ["vectors", "words", "entities", "neighbours", "references", "pairs"]
         assert sum(unit.signals.values()) == pytest.approx(score, abs=1e-9)
 
 
@@ -386,6 +386,12 @@ def test_references_of_documents_that_the_question_names_count_in_full() -> None
     )
     assert "b" not in order_of(signals), "a longer title has these words"
     assert [name for name in order_of(signals, ["night train"]) if name not in order_of(signals)] == ["named", "b"]
+
+
+def test_chunks_with_a_pair_of_names_count_more_the_closer_these_are() -> None:
+    signals = silent([passage("a", 0.5), passage("b", 0.5), passage("c", 0.5)])
+    found = ranked([signals], hops={"c": 1, "b": 2})
+    assert [(window.chunk, window.signals["pairs"]) for window, _ in found] == [("c", 0.5), ("b", 0.25), ("a", 0.0)]
 
 
 def test_no_candidate_is_no_window() -> None:
