@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 from math import log
 
+from e2g_neo4j.models.porter import stem
 from e2g_neo4j.models.words import terms, tokens
 from e2g_neo4j.types.documents import Span
 from e2g_neo4j.types.results import Excerpt
@@ -37,9 +39,10 @@ _ABBREVIATIONS = (
     *("vs", "etc", "cf", "ca", "approx", "Fig", "Eq", "Sec", "Vol", "vol", "pp", "Inc", "Ltd", "Co", "Corp", "[A-Z]"),
     *("Jan", "Feb", "Mar", "Apr", "Jun", "Jul", "Aug", "Sept", "Sep", "Oct", "Nov", "Dec", r"e\.g", r"i\.e", r"a\.m"),
 )
-_NO_ABBREVIATION = "".join(rf"(?<!\b{one}\.)" for one in _ABBREVIATIONS)
+_ABBREVIATION = re.compile(rf"\b(?:{'|'.join(_ABBREVIATIONS)})\.\Z")
+_LONGEST_ABBREVIATION = 8
 _SENTENCE_END = re.compile(
-    rf"{_NO_ABBREVIATION}(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]]))\s+(?=[\"'“‘(\[]*[^\W_a-z])|(?<=[。！？।؟])\s*"
+    r"(?P<mark>[.!?…][\"'”’)\]]?)\s+(?=[\"'“‘(\[]*[^\W_a-z])|(?P<full>[。！？।؟])\s*"
     r"|\n(?=[ \t]*(?:[-*+•]|\d+[.)]) )|(?<=[^\n])\n(?=\|)|(?<=\|)\n"
 )
 _BLOCK_END = re.compile(r"\n[ \t]*\n+")
@@ -48,16 +51,15 @@ _INDENTED = re.compile(r"(?:(?: {4}|\t).*(?:\n|$))+\Z")
 _SPACE = re.compile(r"\s+")
 
 
-def term_weights(question: str, texts: Sequence[str], names: Iterable[str] = ()) -> dict[str, float]:
+def term_weights(question: str, texts: Sequence[str]) -> dict[str, float]:
     """Return the terms of a question with their weights: the rarer in the texts, the more.
 
     Args:
         question: The question.
         texts: The texts that were found.
-        names: Names of what the question is about, if they are written otherwise there.
     """
-    asked = {term for text in (question, *names) for term in terms(text)} - _ASKING
-    containing = Counter(term for text in texts for term in asked.intersection(terms(text)))
+    asked = frozenset(terms(question)) - _ASKING
+    containing = Counter(term for text in texts for term in {term for _, term in _find_terms(text, asked)})
     return {term: log(1 + (len(texts) - containing[term] + 0.5) / (containing[term] + 0.5)) for term in sorted(asked)}
 
 
@@ -70,7 +72,10 @@ def make_excerpt(text: str, weights: Mapping[str, float], start: int = 0) -> Exc
         start: Where the text starts in its document.
     """
     spans = list(_sentences(text))[:MOST_SENTENCES] or [(0, len(text))]
-    scores = [_score(text[first:last], weights) for first, last in spans]
+    found = list(_find_terms(text, frozenset(weights)))
+    scores = [
+        _score({term for at, term in found if first <= at < last}, weights, last - first) for first, last in spans
+    ]
     best = max(range(len(spans)), key=lambda at: (scores[at], -at))
     order = sorted(range(len(spans)), key=lambda at: (-scores[at], abs(at - best - 0.25)))
     shown, room = list[int](), LENGTH - 2 * len(_GAP)
@@ -86,10 +91,27 @@ def make_excerpt(text: str, weights: Mapping[str, float], start: int = 0) -> Exc
     return Excerpt(_joined(text, spans, shown), start + spans[shown[0]][0], start + spans[shown[-1]][1])
 
 
-def _score(sentence: str, weights: Mapping[str, float]) -> float:
-    shared = sum(weights[term] for term in weights.keys() & set(terms(sentence)))
-    length: float = max(len(sentence), 1) ** SHORTNESS
-    return shared / length
+def _find_terms(text: str, asked: frozenset[str]) -> Iterator[tuple[int, str]]:
+    """Yield where a text has some terms, and which."""
+    for found in _beginnings(asked).finditer(text):
+        for start, _, word in tokens(found[0]):
+            if (term := stem(word)) in asked:
+                yield found.start() + start, term
+
+
+@lru_cache
+def _beginnings(asked: frozenset[str]) -> re.Pattern[str]:
+    """Return what matches runs without spaces that may begin with one of some terms. A stem is the beginning of its word,
+    but for its last letter. Ideographs are terms within a run."""
+    words = "|".join(sorted(re.escape(term[:-1] or term) for term in asked if len(term) > 1 or term.isascii()))
+    signs = "".join(sorted(re.escape(term) for term in asked if len(term) == 1 and not term.isascii()))
+    either = [*([rf"(?<!\w)(?:{words})"] if words else []), *([f"[{signs}]"] if signs else [])]
+    return re.compile(rf"(?:{'|'.join(either)})\S*" if either else r"\Z\A.", re.IGNORECASE)
+
+
+def _score(shared: Set[str], weights: Mapping[str, float], length: int) -> float:
+    score: float = sum(weights[term] for term in sorted(shared)) / max(length, 1) ** SHORTNESS
+    return score
 
 
 def _sentences(text: str) -> Iterator[Span]:
@@ -101,8 +123,11 @@ def _sentences(text: str) -> Iterator[Span]:
             continue
         at = first
         for end in _SENTENCE_END.finditer(block):
-            if text[at : first + end.start()].strip():
-                yield at, first + end.start()
+            stop = max(end.end("mark"), end.end("full"), end.start())
+            if end["mark"] and _ABBREVIATION.search(block, max(stop - _LONGEST_ABBREVIATION, 0), stop):
+                continue
+            if text[at : first + stop].strip():
+                yield at, first + stop
                 at = first + end.end()
         if text[at:last].strip():
             yield at, last
