@@ -101,8 +101,10 @@ def _find_terms(text: str, asked: frozenset[str]) -> Iterator[tuple[int, str]]:
 
 @lru_cache
 def _beginnings(asked: frozenset[str]) -> re.Pattern[str]:
-    """Return what matches runs without spaces that may begin with one of some terms, or have an ideograph that is one. A
-    stem is the beginning of its word, but for its last letter."""
+    """Return what matches runs without spaces that may begin with one of some terms, or have an ideograph that is one.
+
+    A stem is the beginning of its word, but for its last letter.
+    """
     words = "|".join(sorted(re.escape(term[:-1] or term) for term in asked if len(term) > 1 or term.isascii()))
     signs = "".join(sorted(re.escape(term) for term in asked if len(term) == 1 and not term.isascii()))
     either = [*([rf"(?<!\w)(?:{words})"] if words else []), *([f"[{signs}]"] if signs else [])]

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from at_server import settings_of
+from at_server import settings_of, variables_of
 from libraries import remove
 from neo4j import Driver
 
 from e2g_neo4j import E2G, Settings, Strategy, from_text
 from e2g_neo4j.errors import ConfigurationError, QueryError
 from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 
 PAGE = Path(__file__).parents[2] / "docs" / "strategies" / "own.md"
 QUESTION = "Where did Ann Walker meet Bob Miller?"
@@ -107,6 +112,30 @@ def test_only_its_client_knows_it(settings: Settings, corpora: tuple[str, str], 
             knows.retrieve(QUESTION, corpus=corpora[0], mode="name")
         with pytest.raises(QueryError, match=r"There is no mode 'named'\. Modes: auto"):
             other.retrieve(QUESTION, corpus=corpora[0], mode="named")
+
+
+def test_installed_packages_add_modes_to_the_command_line(
+    neo4j_connection: Connection, corpora: tuple[str, str], named: Strategy, tmp_path: Path
+) -> None:
+    """As pip leaves them: the files, and what they declare. One of them is broken."""
+    assert named
+    for package, value in (("named", "named:NAMED"), ("broken", "nowhere:MODE")):
+        info = tmp_path / f"{package}_mode-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}-mode\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[e2g_neo4j.modes]\n{package} = {value}\n")
+    variables = {**os.environ, **variables_of(neo4j_connection), "PYTHONPATH": str(tmp_path)}
+    e2g = [str(Path(sys.executable).with_name("e2g"))]
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*e2g, *arguments], cwd=tmp_path, env=variables, capture_output=True, text=True)
+
+    done = run("query", QUESTION, "--corpus", corpora[0], "--mode", "named", "--json")
+    assert done.returncode == 0, done.stderr
+    assert [one["document"] for one in json.loads(done.stdout)["passages"]] == ["both", "one"]
+    assert "The package broken-mode has the mode 'broken', which cannot be used: No module named" in done.stderr
+    listed = json.loads(run("modes", "--json").stdout)["modes"]
+    assert [one["name"] for one in listed] == [*STRATEGIES, "named"]
 
 
 @pytest.mark.parametrize("parameter", ["$corpus", "$documents"])
