@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from e2g_neo4j.models.titles import named_titles, possible_titles
-from e2g_neo4j.retrieval.explain import count_of
 from e2g_neo4j.retrieval.lucene import lucene
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.ranking import ranked
@@ -70,7 +69,7 @@ def auto(query: Query, *, words: bool = True) -> Ranking:
     signals = yield from query.read_each("signals", parameters)
     hops = query.linked.hops_of_names
     if hops:
-        query.explanation.notes.append(f"{count_of(len(hops), 'chunk')} with a pair of names count more.")
+        query.explanation.notes.append(f"Chunks with a pair of names count more ({len(hops)}).")
     return ranked(signals, words=words, named=partial(named_titles, query.question), hops=hops)
 
 
