@@ -142,6 +142,7 @@ def _references(
         for document in others(sources.get(target, ())):
             add(document, "link", start - row["start"], end - row["start"])
     for start, end, key in mentioned_titles(text, words, titles.documents, titles.longest):
-        for document in others(titles.documents[key]):
-            add(document, "title", start, end)
+        if key != row["title_key"]:  # its own title is not that of another document with the same
+            for document in others(titles.documents[key]):
+                add(document, "title", start, end)
     return [found[document] for document in sorted(found)]

@@ -26,13 +26,14 @@ from neo4j import AsyncGraphDatabase, Driver, GraphDatabase
 
 from e2g_neo4j import E2G, AsyncE2G
 from e2g_neo4j.documents.files import from_text
-from e2g_neo4j.errors import AccessError, MigrationError, UnreachableError
+from e2g_neo4j.errors import AccessError, DatabaseError, MigrationError, UnreachableError
 from e2g_neo4j.graph import further_indexes
 from e2g_neo4j.graph import schema as migrations
 from e2g_neo4j.graph.doctor import examine
 from e2g_neo4j.graph.schema import ALL_PARTS, info, validate
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime import waiting
+from e2g_neo4j.runtime.database import translated
 from e2g_neo4j.runtime.statements import folder
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.fingerprint import Fingerprint
@@ -173,6 +174,15 @@ def test_both_leave_the_same_records_and_the_same_schema(driver: Driver, server:
     migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
     assert (records(driver), schema(driver)) == theirs
     assert len(theirs[0]) == len(VERSIONS)
+
+
+def test_an_index_that_a_question_misses_is_named_with_the_next_step(driver: Driver) -> None:
+    statement = "CALL db.index.fulltext.queryNodes('e2g_nothing', 'x') YIELD node RETURN node"
+    with (
+        pytest.raises(DatabaseError, match=r"The database has no index e2g_nothing: run `e2g migrate`\."),
+        translated(),
+    ):
+        driver.execute_query(statement)
 
 
 def test_indexes_of_an_older_server_are_named_and_made_again(driver: Driver) -> None:
