@@ -27,7 +27,7 @@ from e2g_neo4j import E2G, AsyncE2G
 from e2g_neo4j.evaluation.asking import ask
 from e2g_neo4j.evaluation.background_load import busy_processes
 from e2g_neo4j.evaluation.results import PARTS
-from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, MODES
+from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, STRATEGIES
 
 TICK = 0.001
 
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("corpus")
     parser.add_argument("questions", type=Path)
     parser.add_argument("--book", help="use only the questions of this book")
-    parser.add_argument("--mode", choices=MODES, default=DEFAULT_MODE)
+    parser.add_argument("--mode", choices=STRATEGIES, default=DEFAULT_MODE)
     parser.add_argument("--turns", type=int, default=4, help="number of measured turns")
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=10.0, help="duration of the concurrent part")

@@ -127,15 +127,15 @@ def link(
         links, ambiguous = _decide(entities, candidates)
 
     stored: Rows = yield Read("link/links", {"corpus": corpus, "label": label})
-    known = {(row["key"], row["node"]): (row["method"], row["score"]) for row in stored}
+    known = {(row["key"], row["node"]): row for row in stored}
     wanted = {(one.key, one.node): (one.method, one.score) for one in links}
     new = [{"key": one.key, "node": one.node, "method": one.method, "score": one.score} for one in links]
-    new = [row for row in new if not _is_known(row, known.get((row["key"], row["node"])))]
+    new = [row for row in new if not _is_known({**row, "property": name}, known.get((row["key"], row["node"])))]
     obsolete = [{"key": key, "node": node} for key, node in known if (key, node) not in wanted]
     if not dry_run:
         yield from _delete_links(corpus, obsolete)
         for rows in batched(new, ROWS):
-            yield locked("link/create_links", corpus, label=label, rows=rows)
+            yield locked("link/create_links", corpus, label=label, name=name, rows=rows)
     return LinkReport(
         corpus=corpus,
         label=label,
@@ -151,8 +151,10 @@ def link(
     )
 
 
-def _is_known(row: Mapping[str, Any], known: tuple[Method, float] | None) -> bool:
-    return known is not None and row["method"] == known[0] and isclose(row["score"], known[1], abs_tol=SAME_SCORE)
+def _is_known(row: Mapping[str, Any], known: Mapping[str, Any] | None) -> bool:
+    if known is None or any(row[name] != known[name] for name in ("method", "property")):
+        return False
+    return isclose(row["score"], known["score"], abs_tol=SAME_SCORE)
 
 
 def links(corpus: str, label: str | None) -> Operation[dict[str, int]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from neo4j.vector import Vector
+
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.runtime.requests import Operation, read_each
 from e2g_neo4j.types.near_names import did_you_mean
@@ -16,6 +18,9 @@ MAX_FACTS = 25
 LONGEST_VALUE = 200
 """Maximum characters of a property of a fact, or of a list of values."""
 
+LEAST_DIMENSIONS = 32
+"""A list of at least so many floating-point numbers is taken for an embedding."""
+
 
 def fact_of(row: dict[str, Any]) -> Fact:
     """Convert a row of `facts.cypher`."""
@@ -25,9 +30,19 @@ def fact_of(row: dict[str, Any]) -> Fact:
         relationship=row["relationship"],
         object=row["object"],
         object_id=row["object_id"],
-        properties={name: format_value(value) for name, value in sorted(row["properties"].items())},
+        properties={
+            name: format_value(value) for name, value in sorted(row["properties"].items()) if not is_vector(value)
+        },
         entities=tuple(sorted(set(row["entities"]))),
     )
+
+
+def is_vector(value: Any) -> bool:
+    """Return whether a property is an embedding, which tells nobody anything."""
+    numbers = (
+        isinstance(value, list) and len(value) >= LEAST_DIMENSIONS and all(isinstance(one, float) for one in value)
+    )
+    return numbers or isinstance(value, Vector)
 
 
 def format_value(value: Any) -> str:

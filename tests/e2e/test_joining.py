@@ -83,7 +83,7 @@ def ours(place: Joined) -> list[tuple[str, str, str, float]]:
         "MATCH (e:Entity)-[r:REFERS_TO]->(n) RETURN e.key AS key, coalesce(n.name, n.title) AS name, "
         "r.method AS method, r.score AS score, keys(r) AS held ORDER BY key"
     ).records
-    assert all(sorted(row["held"]) == ["method", "score"] for row in rows)
+    assert all(sorted(row["held"]) == ["method", "property", "score"] for row in rows)
     return [(row["key"], row["name"], row["method"], round(row["score"], 2)) for row in rows]
 
 
@@ -228,6 +228,20 @@ def test_facts_come_with_the_evidence(place: Joined, corpus: str, linked: Any) -
     with pytest.raises(QueryError, match=r"of the type 'ACTED_INN'\. Did you mean 'ACTED_IN'\?"):
         place.client.retrieve(QUESTION, corpus=corpus, relationship_types=["ACTED_INN"])
     unharmed(place, linked=True)
+
+
+def test_facts_have_the_names_by_which_nodes_were_linked_and_no_vectors(place: Joined, corpus: str) -> None:
+    place.driver.execute_query(
+        "CREATE (:Sailor {handle: 'Luke Farran', id: 7})-[:SAILED_WITH {since: 1870, "
+        "vector: [i IN range(1, 64) | i / 9.0]}]->(:Sailor {handle: 'Nobody Else', id: 8})"
+    )
+    try:
+        place.client.link(corpus=corpus, label="Sailor", name="handle")
+        found = place.client.retrieve(QUESTION, corpus=corpus, relationship_types=["SAILED_WITH"])
+        assert [fact.stated() for fact in found.facts] == ["Luke Farran SAILED_WITH Nobody Else (since: 1870)"]
+    finally:
+        place.client.unlink(corpus=corpus, label="Sailor")
+        place.driver.execute_query("MATCH (n:Sailor) DETACH DELETE n")
 
 
 def test_facts_of_a_hub_are_bounded(place: Joined, corpus: str, linked: Any) -> None:

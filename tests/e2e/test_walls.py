@@ -29,7 +29,7 @@ from neo4j import Driver
 from stated import state
 from tiers import few_of
 
-from e2g_neo4j import E2G, AsyncE2G, Settings
+from e2g_neo4j import E2G, AsyncE2G, Settings, from_text
 from e2g_neo4j.browser.guide import GuideServer
 from e2g_neo4j.cli.app import app
 from e2g_neo4j.errors import ConfigurationError, InputError, NotFoundError, UnusableReplyError
@@ -454,9 +454,13 @@ def text(client: Any, two: Two) -> None:
 
 
 def references(client: Any, two: Two) -> None:
+    named = [("Mentions", "It was sold by the Guide to Lisbon."), ("Guide to Lisbon", "A text.")]
+    client.index(
+        [from_text(text, corpus=two.mine, source=title, title=title) for title, text in named], corpus=two.mine
+    )
     found = client.references(corpus=two.mine)
-    assert ("Ann", "Bob") in {(one.document, one.target) for one in found}
-    assert_nothing_of_the_other(two, found)
+    assert {(one.document, one.target) for one in found} == {("Mentions", "Guide to Lisbon")}
+    assert client.references(corpus=two.other) == []
     foreign = client.documents(two.other)[0].id
     with pytest.raises(NotFoundError):
         client.references(foreign, corpus=two.mine)
@@ -476,6 +480,7 @@ WRITING = {"index", "delete", "resume", "merge", "split", "join", "import_corpus
     "add_graph_documents",
     "adopt",
     "unadopt",
+    "references",
 }
 WRITING_OFTEN = {"index", "delete", "merge", "import_corpus", "link"}
 """Checked in the fast tier too."""

@@ -221,7 +221,8 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         staged: dict[str, Any] = {"key": "1", "labels": ["StagedDocument"], "properties": {}, "embedding": None}
         transaction.run(load("archive/create_nodes"), corpus=corpus, fulltext=False, rows=[staged]).consume()
         transaction.run(
-            "CREATE (:Entity)-[:REFERS_TO {method: 'exact', score: 1.0}]->(:Entity {title: '', label: ''}), "
+            "CREATE (:Entity)-[:REFERS_TO {method: 'exact', score: 1.0, property: ''}]->"
+            "(:Entity {title: '', label: ''}), "
             "(:E2GLinkedNames {names: [''], type: '', version: '', changed: ['']}), "
             "(:Chunk)-[:STANDS_FOR {text: ['text'], key: 'id'}]->(:Chunk {path: '', fileName: ''})"
         ).consume()

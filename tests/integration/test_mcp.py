@@ -397,7 +397,7 @@ async def test_the_schema_is_that_of_the_graph(settings, ids, driver):
         told = {one.split(":")[0].strip() for one in properties.split(",")}
         assert told - {"page"} <= set(row["keys"]), label  # the library has no pages
     kinds = re.findall(r"^\(:.*-\[:(\w+)(?: \{([^}]*)\})?\]->?\(:", schema, re.MULTILINE)
-    assert len(kinds) == 10  # besides those to nodes of other programs
+    assert len(kinds) == 11  # besides those to nodes of other programs
     for kind, properties in kinds:
         [row] = driver.execute_query(
             f"MATCH (n {{corpus: $corpus}})-[r:{kind}]->() UNWIND keys(r) + [''] AS key "
