@@ -95,7 +95,7 @@ def test_a_link_whose_score_changed_by_rounding_is_not_written_again() -> None:
     assert operation.send(entities).statement == "link/nodes"
     assert operation.send([{"node": "n", "name": "Carl", "aliases": None}]).statement == "link/links"
     with pytest.raises(StopIteration) as end:
-        operation.send([{"key": "karl", "node": "n", "method": "vector", "score": 0.9999}])
+        operation.send([{"key": "karl", "node": "n", "method": "vector", "score": 0.9999, "property": "name"}])
     report = end.value.value
     assert (report.methods, report.added, report.removed) == ({"vector": 1}, 0, 0)
 

@@ -156,9 +156,10 @@ def test_nodes_are_read_in_pages_and_links_written_in_batches(monkeypatch: pytes
 def test_only_differences_are_written() -> None:
     ours = [entity("ann", "Ann"), entity("bob", "Bob"), entity("cy", "Cy")]
     before = [
-        {"key": "ann", "node": "n001", "method": "exact", "score": 1.0},
-        {"key": "bob", "node": "n002", "method": "vector", "score": 0.91},
-        {"key": "bob", "node": "n009", "method": "exact", "score": 1.0},
+        {"key": "ann", "node": "n001", "method": "exact", "score": 1.0, "property": "name"},
+        {"key": "bob", "node": "n002", "method": "vector", "score": 0.91, "property": "name"},
+        {"key": "bob", "node": "n009", "method": "exact", "score": 1.0, "property": "name"},
+        {"key": "cy", "node": "n003", "method": "exact", "score": 1.0, "property": "nickname"},
     ]
     theirs = [node(1, "Ann"), node(2, "Bob"), node(3, "Cy")]
     report, written = linked(ours, theirs, before)
