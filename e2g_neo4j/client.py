@@ -512,7 +512,7 @@ class E2G(SyncClient):
         type: str | None = None,
         dry_run: bool = False,
     ) -> LinkReport:
-        """Link the entities of a corpus to nodes of your own graph: (:Entity)-[:REFERS_TO {method, score}]->(node).
+        """Link the entities of a corpus to nodes of your own graph by `REFERS_TO {method, score, property}`.
 
         Names of these nodes are also found in the texts where the entity pipeline missed them, from now on. The same
         call again updates links and names of this label.
