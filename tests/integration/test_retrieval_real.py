@@ -53,7 +53,7 @@ from neo4j import Driver
 
 from e2g_neo4j.errors import DatabaseError, NotFoundError
 from e2g_neo4j.graph.writer import delete
-from e2g_neo4j.retrieval.linking import link_parameters
+from e2g_neo4j.retrieval.linking import link, link_parameters
 from e2g_neo4j.retrieval.options import MIN_TOKENS, RetrievalOptions, Unit
 from e2g_neo4j.retrieval.passages import top_k
 from e2g_neo4j.retrieval.query import Query
@@ -236,7 +236,7 @@ def test_the_windows_and_chunks_of_every_mode_fill_every_budget(
                     if mode in ("hipporag", "linear"):
                         answers["order"] = by_pagerank(driver, mode, corpus, found.entities, vector, read)
                     with suppress(AmbiguousError):
-                        order = order_of(library, mode, unit, vector, answers, read, chunks)
+                        order = order_of(library, mode, unit, vector, names, answers, read, chunks)
                         assert_fills(found, library, order, unit, k, tokens, chunks)
     finally:
         remove(driver, [corpus])
@@ -256,6 +256,7 @@ def order_of(
     mode: str,
     unit: Unit,
     vector: list[float],
+    names: list[str],
     answers: dict[str, Any],
     read: int,
     chunks: int,
@@ -268,7 +269,9 @@ def order_of(
         assert len(by_words) <= (chunks if mode == "fulltext" else 300)
         return by_words if mode == "fulltext" else fused(chunks_of(places, near[: 12 * 300])[:300], by_words)
     if mode in ("auto", "diffusion"):
-        order = [window.id for window, _ in ranked(answers["query/signals"], words=mode == "auto")]
+        links = [{"corpus": "", **row} for row in answers["query/link"]]
+        hops = link(links, names, (), 3).hops_of_names
+        order = [window.id for window, _ in ranked(answers["query/signals"], words=mode == "auto", hops=hops)]
     elif mode == "routes":
         order = [window.id for window, _ in routes.ranked(answers["query/routes"])]
     elif mode in SOURCES:
