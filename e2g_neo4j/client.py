@@ -404,14 +404,22 @@ class E2G(SyncClient):
         """
         return self._run(naming.merge(self.models, name, into, corpus))
 
-    def split(self, name: str, *, corpus: str) -> list[Alias]:
+    def split(self, name: str, *, corpus: str, document: str | None = None) -> list[Alias]:
         """Keep a name apart from the entities it resolves to, in future documents too. Returns what it resolved to.
         This undoes `merge`.
 
+        Args:
+            name: the name.
+            corpus: the corpus.
+            document: the id, title, source or file name of a document in which the name is somebody else's. There it
+                means an entity called by name and title, "Alan Pryce, Letters", also after updates. Returns what it
+                resolves to there now.
+
         Raises:
-            NotFoundError: the name resolves to no other entity.
+            NotFoundError: the name resolves to no other entity, or the document does not mention it.
+            QueryError: several documents have this title.
         """
-        return self._run(naming.split(self.models, name, corpus))
+        return self._run(naming.split(self.models, name, document, corpus))
 
     def join(self, name: str, *, corpus: str) -> list[Alias]:
         """Leave a name to the rules again: undo `split` or `merge`. Returns what the name resolves to now.

@@ -177,6 +177,16 @@ class EntityNotFoundError(NotFoundError):
         )
 
 
+class NameNotInDocumentError(NotFoundError):
+    """A document does not mention a name."""
+
+    def __init__(self, name: str, title: str, corpus: str) -> None:
+        super().__init__(
+            f"The document {title!r} does not mention {name!r}: find where it occurs with `e2g query {quote(name)} "
+            f"--mode fulltext --corpus {quote(corpus)}`. Nothing was changed."
+        )
+
+
 class CorpusChangedError(InputError):
     """The corpus kept changing while a layer of it was made. Run `e2g enrich` when nothing is being indexed.
 

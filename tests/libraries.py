@@ -366,7 +366,10 @@ def mentions_of(document: NaiveDocument, overrides: Overrides | None = None) -> 
 
 def merges_of(document: NaiveDocument, overrides: Overrides | None = None) -> list[NameMerge]:
     return find_merges(
-        name_counts(extraction_of(document, chunk) for chunk in document.chunks), name_words("en"), overrides
+        name_counts(extraction_of(document, chunk) for chunk in document.chunks),
+        name_words("en"),
+        overrides.in_document(document.id) if overrides else {},
+        spelled=overrides.spelled(document.id) if overrides else {},
     )
 
 
@@ -527,7 +530,7 @@ def stage(corpus: str, run: str, documents: Sequence[Staged]) -> Iterator[Write]
 
 
 def published(corpus: str, run: str, documents: Sequence[Staged], overrides: Overrides | None = None) -> Write:
-    return publish(corpus, run, [one.indexed for one in documents], overrides=overrides or {}, linked=())
+    return publish(corpus, run, [one.indexed for one in documents], overrides=overrides or Overrides(), linked=())
 
 
 def written(corpus: str, run: str, documents: Sequence[Staged], overrides: Overrides | None = None) -> Operation[bool]:

@@ -9,5 +9,5 @@ WITH a, r.form AS form, sum(r.count) AS count ORDER BY count DESC, form = toUppe
 WITH a, collect(form)[0] AS name
 SET a.name = name
 WITH a, name
-WHERE name IS NULL AND a.apart IS NULL AND a.into IS NULL
+WHERE name IS NULL AND a.apart IS NULL AND a.into IS NULL AND a.documents IS NULL
 DELETE a

@@ -6,7 +6,7 @@ MATCH (a:Alias {corpus: $corpus})
 WHERE a.key IS NOT NULL
 OPTIONAL MATCH (a)-[r:ALIAS_OF]->(e:Entity)
 WITH a, r, e
-WHERE a.key CONTAINS $words OR coalesce(e.key, a.into) CONTAINS $words
+WHERE (a.key CONTAINS $words OR coalesce(e.key, a.into) CONTAINS $words) AND (r IS NOT NULL OR a.apart OR a.into IS NOT NULL)
 OPTIONAL MATCH (d:Document {corpus: $corpus, id: r.document})
 RETURN a.key AS key, coalesce(r.form, a.key) AS name, coalesce(e.key, a.into) AS entity, coalesce(e.name, a.into) AS entity_name, d.id AS document,
        d.title AS title, coalesce(r.count, 0) AS count, coalesce(r.why, CASE WHEN a.into IS NOT NULL THEN 'by hand' END) AS why, coalesce(a.apart, false) AS apart

@@ -159,6 +159,10 @@ def entities(
     split: Annotated[
         str | None, typer.Option("--split", help="Split this name from the entity it was merged with.", metavar="NAME")
     ] = None,
+    document: Annotated[
+        str | None,
+        typer.Option("--document", help="With --split: only in this document, where it is somebody else's name."),
+    ] = None,
     join: Annotated[
         str | None,
         typer.Option("--join", help="Undo --split or --merge: the rules decide about this name again.", metavar="NAME"),
@@ -171,15 +175,18 @@ def entities(
         corpus = choose_corpus(e2g, corpus)
         if merge:
             found = e2g.merge(*merge, corpus=corpus)
-        elif split or join:
-            found = e2g.split(split, corpus=corpus) if split else e2g.join(join or "", corpus=corpus)
+        elif split:
+            found = e2g.split(split, corpus=corpus, document=document)
+        elif join:
+            found = e2g.join(join, corpus=corpus)
         elif merges:
             found = e2g.merges(query, corpus=corpus)
         else:
             listed = e2g.entities(query, corpus=corpus, type=type, limit=limit)
             print_result(listed, show.entities, as_json=as_json)
             return
-    print_result(found, partial(show.split_name, name=split) if split else show.merges, as_json=as_json)
+    shown = partial(show.split_name, name=split) if split and not document else show.merges
+    print_result(found, shown, as_json=as_json)
 
 
 def status(

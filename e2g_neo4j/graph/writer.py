@@ -15,6 +15,7 @@ all machines. Slow work such as extraction and summarising happens outside of th
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -316,7 +317,12 @@ def set_override(corpus: str, key: str, into: str, overrides: Overrides) -> Writ
 
 
 def _sorted(overrides: Overrides) -> list[list[str]]:
-    return [[name, overrides[name] or ""] for name in sorted(overrides)]
+    senses: defaultdict[str, list[str]] = defaultdict(list)
+    for document, by_name in overrides.senses.items():
+        for name, sense in by_name.items():
+            senses[name].append(f"{document}: {sense.name}")
+    names = sorted({*overrides.names, *senses})
+    return [[name, overrides.names.get(name) or "", *sorted(senses[name])] for name in names]
 
 
 def delete(

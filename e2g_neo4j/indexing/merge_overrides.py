@@ -8,12 +8,13 @@ same as that of indexing again.
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
-from e2g_neo4j.errors import AliasNotFoundError, EntityNotFoundError, InputError
-from e2g_neo4j.graph.catalog import aliases
+from e2g_neo4j.errors import AliasNotFoundError, EntityNotFoundError, InputError, NameNotInDocumentError
+from e2g_neo4j.graph.catalog import aliases, choose_document, documents
 from e2g_neo4j.graph.fingerprint import read_name_words
 from e2g_neo4j.graph.lease import locked
 from e2g_neo4j.graph.rows import flat, mentions_hash
@@ -21,7 +22,7 @@ from e2g_neo4j.graph.writer import CHUNKS_READ, purge, rewrite_mentions, set_ove
 from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.linked_names import linked_names, read_linked_names
 from e2g_neo4j.indexing.missed_names import add_missed_names, known_names
-from e2g_neo4j.indexing.name_merging import BY_HAND, apply_merges, find_merges, name_counts
+from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.names_across import context, document_names, needs_context, resolve_across, words_of
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.models.entities.extraction_codec import decode
@@ -29,10 +30,13 @@ from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.documents import Chunk
 from e2g_neo4j.types.graph import Alias, Extraction
 from e2g_neo4j.types.languages import NameWords
-from e2g_neo4j.types.mentions import Across, ChunkMentions, DocumentNames, Overrides, find_circle
+from e2g_neo4j.types.mentions import Across, ChunkMentions, DocumentNames, Overrides, Sense, find_circle
 
 WAIT_SECONDS = 0.5
 """How long to wait before checking again whether a run has released a document."""
+
+MAX_TITLE = 100
+"""Maximum characters of the title in the name of an entity of one document."""
 
 TRIES = 3
 """How often a document is tried whose merges across documents have changed. A run that is indexing it updates it."""
@@ -62,7 +66,7 @@ def merge(name: str, into: str, *, corpus: str) -> Operation[list[Alias]]:
     target = found[target]
     while True:
         overrides = yield from read_overrides(corpus)
-        if key in find_circle({key: target, **overrides} | {key: target}):
+        if key in find_circle({key: target, **overrides.names} | {key: target}):
             raise InputError(
                 f"{into!r} resolves to {name!r} already, or is the same name. Nothing was changed. To choose the other "
                 f"as the name of the entity, run `e2g entities --split {quote(into)} --corpus {quote(corpus)}` first."
@@ -73,26 +77,49 @@ def merge(name: str, into: str, *, corpus: str) -> Operation[list[Alias]]:
     return [one for one in (yield from aliases(corpus, key)) if one.key == key]
 
 
-def split(name: str, *, corpus: str) -> Operation[list[Alias]]:
+def split(name: str, document: str | None = None, *, corpus: str) -> Operation[list[Alias]]:
     """Stop a name from resolving to other entities in a corpus, also in documents that are indexed later.
 
     Args:
         name: the name.
+        document: a document, by id, source, file or title, in which the name means another entity than elsewhere.
         corpus: the corpus.
 
     Returns:
-        The merges that were undone.
+        The merges that were undone; with a document, what the name resolves to there now.
 
     Raises:
-        NotFoundError: the name resolves to no other entity.
+        NotFoundError: the name resolves to no other entity, or does not occur in the document.
+        QueryError: several documents have this title.
     """
     key = entity_key(name)
+    if document is not None:
+        return (yield from _split_in(key, name, document, corpus))
     undone = [one for one in (yield from aliases(corpus, key)) if one.key == key]
     if not undone:
         raise AliasNotFoundError(name, corpus)
     yield locked("index/set_override", corpus, key=key, into=None)
     yield from _update_documents(key, corpus)
     return [one for one in undone if one.entity]
+
+
+def _split_in(key: str, name: str, target: str, corpus: str) -> Operation[list[Alias]]:
+    """Let what a name means in a document be an entity of its own, called by the name and the title."""
+    listed = yield from documents(corpus)
+    document = choose_document(target, listed, corpus)
+    means = {one.key: one.entity for one in (yield from aliases(corpus, key)) if one.document == document.id}
+    entity = means.get(key) or key
+    if entity not in (yield from read_overrides(corpus)).spelled(document.id):
+        rows = yield Read("query/documents_with", {"corpus": corpus, "key": entity})
+        if document.id not in [row["document"] for row in rows]:
+            raise NameNotInDocumentError(name, document.title, corpus)
+        same_title = sum(one.title == document.title for one in listed)
+        title = document.title if entity_key(document.title) and same_title == 1 else document.source
+        yield locked("index/split_in_document", corpus, key=entity, document=document.id, title=title[:MAX_TITLE])
+    while not (yield from _update_document(document.id, corpus)):
+        time.sleep(WAIT_SECONDS)
+    yield from purge(corpus)
+    return [one for one in (yield from aliases(corpus, key)) if one.document == document.id and one.key == key]
 
 
 def join(name: str, *, corpus: str) -> Operation[list[Alias]]:
@@ -109,24 +136,32 @@ def join(name: str, *, corpus: str) -> Operation[list[Alias]]:
         NotFoundError: the name was neither split nor merged by hand.
     """
     key = entity_key(name)
-    if not any(one.key == key and (one.apart or one.why == BY_HAND) for one in (yield from aliases(corpus, key))):
+    overrides = yield from read_overrides(corpus)
+    split_in = [document for document, senses in overrides.senses.items() if key in senses]
+    if key not in overrides.names and not split_in:
         raise AliasNotFoundError(name, corpus)
     yield locked("index/clear_override", corpus, key=key)
-    yield from _update_documents(key, corpus)
+    yield from _update_documents(key, corpus, *split_in)
     return [one for one in (yield from aliases(corpus, key)) if one.key == key]
 
 
-def _update_documents(key: str, corpus: str) -> Operation[None]:
-    """Update the mentions of all documents with a name."""
-    for row in (yield Read("query/documents_with", {"corpus": corpus, "key": key})):
-        while not (yield from _update_document(row["document"], corpus)):
+def _update_documents(key: str, corpus: str, *others: str) -> Operation[None]:
+    """Update the mentions of all documents with a name, and of others."""
+    rows = yield Read("query/documents_with", {"corpus": corpus, "key": key})
+    for document in dict.fromkeys([*(row["document"] for row in rows), *others]):
+        while not (yield from _update_document(document, corpus)):
             time.sleep(WAIT_SECONDS)  # a run is indexing it, or has published another version
     yield from purge(corpus)
 
 
 def read_overrides(corpus: str) -> Operation[Overrides]:
     """Return what was decided about names by hand."""
-    return {row["key"]: row["into"] for row in (yield Read("index/overrides", {"corpus": corpus}))}
+    rows = yield Read("index/overrides", {"corpus": corpus})
+    senses: defaultdict[str, dict[str, Sense]] = defaultdict(dict)
+    for row in rows:
+        for document, name in zip(row["documents"], row["senses"], strict=True):
+            senses[document][row["key"]] = Sense(entity_key(name), name)
+    return Overrides({row["key"]: row["into"] for row in rows if row["decided"]}, senses)
 
 
 def resolve_names(documents: Mapping[str, DocumentNames], corpus: str, of: NameWords) -> Operation[Across]:
@@ -233,7 +268,7 @@ def _update(document: str, corpus: str, *, only_changed: bool = False) -> Operat
     counts = name_counts(extractions)
     across = yield from resolve_names({document: document_names(counts, {}, of)}, corpus, of)
     resolved = across.resolved[document]
-    merges = find_merges(counts, of, overrides, resolved)
+    merges = find_merges(counts, of, overrides.in_document(document), resolved, overrides.spelled(document))
     changed = _changed_mentions(rows, apply_merges(extractions, merges))
     if only_changed and not changed:
         return None

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from e2g_neo4j.indexing.person_names import PersonName, are_compatible, parse_name, split_generations
 from e2g_neo4j.types.graph import Extraction, Sentence
 from e2g_neo4j.types.languages import NameWords
-from e2g_neo4j.types.mentions import NameMerge, Overrides
+from e2g_neo4j.types.mentions import Decisions, NameMerge
 
 NOUNS = 0.1
 """Maximum share of the occurrences of a name that are common nouns: "grey sky" is not Mr. Grey."""
@@ -96,8 +96,9 @@ def name_counts(extractions: Iterable[Extraction]) -> dict[str, NameCount]:
 def find_merges(
     counts: Mapping[str, NameCount],
     of: NameWords,
-    overrides: Overrides | None = None,
+    overrides: Decisions | None = None,
     across: Mapping[str, str] | None = None,
+    spelled: Mapping[str, str] | None = None,
 ) -> list[NameMerge]:
     """Find the names of a document that resolve to another name.
 
@@ -109,6 +110,7 @@ def find_merges(
         of: the words of the language.
         overrides: what was decided by hand.
         across: what other documents have decided: by name, the key of the full name.
+        spelled: names of entities that no text has, by key.
 
     Returns:
         The merges, sorted by name.
@@ -128,7 +130,8 @@ def find_merges(
         if full != name:
             why = BY_HAND if name in by_hand else found[name][1]
             one = counts[name]
-            merges.append(NameMerge(name, full, why, one.count, _most_frequent(one.forms)))
+            form = _most_frequent(one.forms)
+            merges.append(NameMerge(name, full, why, one.count, form, (spelled or {}).get(full)))
     return merges
 
 
@@ -300,11 +303,13 @@ def apply_merges(extractions: Iterable[Extraction], merges: Iterable[NameMerge])
 
     The types of merged names are added to the types of the entity, their spellings are not added to its spellings.
     """
+    merges = list(merges)
     full = {one.name: one.full for one in merges}
-    return (_apply(extraction, full) for extraction in extractions)
+    spelled = {one.full: one.spelled for one in merges if one.spelled}
+    return (_apply(extraction, full, spelled) for extraction in extractions)
 
 
-def _apply(extraction: Extraction, full: Mapping[str, str]) -> Extraction:
+def _apply(extraction: Extraction, full: Mapping[str, str], spelled: Mapping[str, str]) -> Extraction:
     if full.keys().isdisjoint(extraction.counts):
         return extraction
     counts: Counter[str] = Counter()
@@ -322,6 +327,7 @@ def _apply(extraction: Extraction, full: Mapping[str, str]) -> Extraction:
             forms[key] = extraction.forms[key]
         elif key in entities:
             forms[key] = {key: count}
+    forms |= {key: {spelled[key]: counts[key]} for key in spelled.keys() & counts.keys()}
     sentences = [
         Sentence(one.start, one.end, tuple(dict.fromkeys(full.get(key, key) for key in one.entities)))
         for one in extraction.sentences

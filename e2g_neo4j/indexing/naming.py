@@ -18,9 +18,9 @@ from e2g_neo4j.types.ids import utf8
 from e2g_neo4j.types.reports import LinkReport
 
 
-def split(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
-    """Stop a name from resolving to other entities."""
-    return _changed(models, corpus, merge_overrides.split(name, corpus=corpus))
+def split(models: Models, name: str, document: str | None, corpus: str) -> Operation[list[Alias]]:
+    """Stop a name from resolving to other entities, or to that of other documents in one of them."""
+    return _changed(models, corpus, merge_overrides.split(name, document, corpus=corpus))
 
 
 def join(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:

@@ -212,7 +212,8 @@ def _merge_names(batch: Sequence[DocumentDraft], run: IndexRun) -> Operation[tup
     across = yield from resolve_names(names, corpus, of)
     for draft, counted in zip(batch, counts, strict=True):
         resolved = across.resolved[draft.document.id]
-        draft.merges = find_merges(counted, of, overrides, resolved)
+        decided, spelled = overrides.in_document(draft.document.id), overrides.spelled(draft.document.id)
+        draft.merges = find_merges(counted, of, decided, resolved, spelled)
         draft.names = document_names(counted, resolved, of)
     return overrides, linked
 

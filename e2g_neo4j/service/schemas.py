@@ -234,6 +234,12 @@ class NewMerge(Body):
     into: Name
 
 
+class NewSplit(Body):
+    """A document in which a name is somebody else's. Default: the name is kept apart in all documents."""
+
+    document: Name | None = None
+
+
 class NewAdoption(Body):
     """Which text nodes to adopt; see `E2G.adopt`."""
 

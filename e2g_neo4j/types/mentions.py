@@ -4,13 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-Overrides: TypeAlias = Mapping[str, str | None]
+Decisions: TypeAlias = Mapping[str, str | None]
 """What was decided about names by hand, by name: the key that it resolves to, or None if it is split."""
 
 
-def find_circle(overrides: Overrides) -> list[str]:
+class Sense(NamedTuple):
+    """The entity that a name means in one document: its key and its name, which no text has."""
+
+    key: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """What was decided about the names of a corpus by hand.
+
+    Attributes:
+        names: the decisions for all documents.
+        senses: names that mean another entity in a document: by its id, the keys of the names with the entities.
+    """
+
+    names: Decisions = field(default_factory=dict)
+    senses: Mapping[str, Mapping[str, Sense]] = field(default_factory=dict)
+
+    def in_document(self, document: str) -> Decisions:
+        """Return the decisions for one document."""
+        return {**self.names, **{name: sense.key for name, sense in self.senses.get(document, {}).items()}}
+
+    def spelled(self, document: str) -> dict[str, str]:
+        """Return the names of the entities that names mean in one document only, by key."""
+        return dict(self.senses.get(document, {}).values())
+
+
+def find_circle(overrides: Decisions) -> list[str]:
     """Return the names of a circle of merges, or [] if there is none. The first name is followed first."""
     checked: set[str] = set()
     for name in overrides:
@@ -70,6 +98,7 @@ class NameMerge:
         why: the reason for the merge.
         count: how often the document uses the name.
         form: its most frequent spelling in the document.
+        spelled: the name of the entity if a text never has it.
     """
 
     name: str
@@ -77,6 +106,7 @@ class NameMerge:
     why: str
     count: int
     form: str
+    spelled: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

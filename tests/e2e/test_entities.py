@@ -148,7 +148,7 @@ def test_two_merges_at_once_make_no_circle(client, novels, corpus, driver):
 
     with pytest.raises(InputError, match="--split"):
         driven(perform, merge_overrides.merge("Count Dracula", "Mina Harker", corpus=corpus))
-    assert driven(perform, merge_overrides.read_overrides(corpus)) == {"mina harker": "count dracula"}
+    assert driven(perform, merge_overrides.read_overrides(corpus)).names == {"mina harker": "count dracula"}
 
 
 def test_a_stored_circle_has_no_effect_and_is_mended_as_the_doctor_says(client, novels, corpus, driver, run):
@@ -169,6 +169,63 @@ def test_a_stored_circle_has_no_effect_and_is_mended_as_the_doctor_says(client, 
     assert code == 0, error
     assert not any(one.check == "merges" and corpus in one.what for one in client.doctor())
     assert client.merges("dracula", corpus=corpus)
+
+
+PRYCES = {
+    "Letters": "Alan Pryce sailed to Malta with Ida Marsh. Pryce wrote to Ida Marsh. Alan Pryce was a sailor.",
+    "Minutes": "Alan Pryce chaired the board with Hugo Thorne. Mr. Pryce thanked Hugo Thorne. Alan Pryce left.",
+}
+
+
+def test_two_people_of_one_name_are_told_apart_by_document_and_no_path_leads_through_both(client, corpus, driver, run):
+    def index(*titles: str) -> None:
+        texts = [from_text(PRYCES[one], corpus=corpus, source=one, title=one) for one in titles]
+        client.index(texts, corpus=corpus)
+
+    index(*PRYCES)
+    before = comparable(driver, corpus)
+    question = "How does Ida Marsh know Hugo Thorne?"
+    assert client.retrieve(question, corpus=corpus).pairs, "through Alan Pryce"
+    code, out, error = run("entities", "--split", "Pryce", "--document", "Minutes", "--corpus", corpus)
+    assert code == 5, "there, he is Mr. Pryce"
+    assert "does not mention" in error
+    code, out, error = run("entities", "--split", "Alan Pryce", "--document", "Minutes", "--corpus", corpus)
+    assert code == 0, error
+    assert "Alan Pryce, Minutes" in out
+    assert not client.retrieve(question, corpus=corpus).pairs
+    people = {one.name: (one.mentions, one.documents, one.aliases) for one in client.entities("pryce", corpus=corpus)}
+    assert people == {
+        "Alan Pryce": (3, 1, ("Pryce",)),
+        "Alan Pryce, Minutes": (3, 1, ("Alan Pryce", "Mr. Pryce")),
+    }
+    apart = comparable(driver, corpus)
+    asked = client.retrieve("Who is Alan Pryce?", corpus=corpus)
+    assert set(asked.entities) == {"alan pryce", "alan pryce, minutes"}
+    assert client.split("Mr. Pryce", corpus=corpus, document="Minutes"), "again"
+    assert comparable(driver, corpus) == apart
+    index("Letters")
+    client.delete(["Minutes"], corpus=corpus)
+    assert [one.name for one in client.entities("pryce", corpus=corpus)] == ["Alan Pryce"]
+    assert not [one for one in client.merges(corpus=corpus) if one.why == "by hand"]
+    index("Minutes")
+    assert comparable(driver, corpus) == apart, "it is remembered"
+    client.join("Alan Pryce", corpus=corpus)
+    assert comparable(driver, corpus) == before
+    with pytest.raises(NotFoundError, match="Minutes"):
+        client.split("Ida Marsh", corpus=corpus, document="Minutes")
+
+
+def test_archives_keep_what_a_name_means_in_a_document(client, corpus, driver, tmp_path):
+    texts = [from_text(text, corpus=corpus, source=one, title=one) for one, text in PRYCES.items()]
+    client.index(texts, corpus=corpus)
+    client.split("Alan Pryce", corpus=corpus, document="Minutes")
+    apart = comparable(driver, corpus)
+    client.export_corpus(tmp_path / "pryces.zip", corpus=corpus)
+    client.delete(corpus=corpus)
+    client.import_corpus(tmp_path / "pryces.zip")
+    assert comparable(driver, corpus) == apart
+    client.index(texts[1:], corpus=corpus)
+    assert comparable(driver, corpus) == apart
 
 
 LETTERS = {

@@ -34,7 +34,7 @@ from e2g_neo4j.runtime.statements import Variant, folder, load, statement_names,
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import Section
 from e2g_neo4j.types.fingerprint import Fingerprint
-from e2g_neo4j.types.mentions import Across, NameMerge
+from e2g_neo4j.types.mentions import Across, NameMerge, Overrides
 
 PACKAGE = Path(e2g_neo4j.__file__).parent
 FILES = statement_names()
@@ -331,7 +331,7 @@ def writes(corpus: str, documents: list[Staged]) -> Iterator[Write]:
             one.indexed.names,
             unchanged=(),
             before={"a"},
-            overrides={},
+            overrides=Overrides(),
             across=Across(resolved={one.document.id: {}}),
             linked=(),
         )

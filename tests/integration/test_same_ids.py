@@ -211,6 +211,7 @@ def fill(driver: Driver, corpus: str, documents: list[NaiveDocument], label: str
     driver.execute_query("MATCH (d:Document {corpus: $corpus, id: 'd1'}) SET d.meta_theirs = 1", corpus=corpus)
     perform = performing(driver)
     driven(perform, merge_overrides.split("mr harker", corpus=corpus))
+    driven(perform, merge_overrides.split("cid", "d0", corpus=corpus))
     driver.execute_query(
         "MATCH (e:Entity {corpus: $corpus}) "
         "CREATE (e)-[:REFERS_TO {method: 'exact', score: 1.0}]->(:$($label) {name: e.key})"

@@ -16,7 +16,7 @@ from e2g_neo4j.indexing.names_across import context, document_names, resolve_acr
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.types.graph import Extraction, Sentence
 from e2g_neo4j.types.languages import name_words
-from e2g_neo4j.types.mentions import Overrides
+from e2g_neo4j.types.mentions import Decisions
 
 ENGLISH = name_words("en")
 
@@ -232,7 +232,7 @@ def test_the_more_names_a_document_has_the_more_it_must_share(number: int, least
 
 def test_what_is_merged_by_hand_wins_over_the_rules() -> None:
     names = name_counts(chunks("Quincey Morris, Quincey Morris, Morris, Mr. Morris, Texan, ship"))
-    cases: list[tuple[Overrides, dict[str, str]]] = [
+    cases: list[tuple[Decisions, dict[str, str]]] = [
         ({"texan": "quincey morris", "morris": None}, {"texan": "quincey morris", "mr morris": "quincey morris"}),
         ({"quincey morris": "morris"}, {"quincey morris": "morris", "mr morris": "morris"}),  # not in a circle
         ({"ship": "boat", "morris": "ship"}, {"ship": "boat", "morris": "boat", "mr morris": "quincey morris"}),

@@ -46,7 +46,7 @@ def fault_of(perform: Execute, corpus: str) -> str:
                 return fault.format(id=row["wrong"])
             after = row["last"]
     decided = perform(Read("index/overrides", {"corpus": corpus}))
-    circle = find_circle({row["key"]: row["into"] for row in decided})
+    circle = find_circle({row["key"]: row["into"] for row in decided if row["decided"]})
     return f"Alias {circle[0]!r}: it was merged into names that resolve to it" if circle else ""
 
 

@@ -213,6 +213,12 @@ class _Alias(Row):
     name: Line | None = None
     apart: Literal[True] | None = None
     into: Key | None = None
+    documents: list[Key] | None = None
+    senses: list[Line] | None = None
+
+    def check(self) -> None:
+        super().check()
+        _same_length(self.documents, self.senses, "'documents' and 'senses'")
 
 
 class _Corpus(Row):

@@ -10,7 +10,7 @@ from e2g_neo4j.errors import NotFoundError
 from e2g_neo4j.indexing import layers
 from e2g_neo4j.service.access import GraphAdmin, Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import documented
-from e2g_neo4j.service.schemas import NewAdoption, NewLayers, NewLinks, NewMerge
+from e2g_neo4j.service.schemas import NewAdoption, NewLayers, NewLinks, NewMerge, NewSplit
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import Submit
 from e2g_neo4j.types.graph import Alias, EntityInfo
@@ -47,11 +47,15 @@ async def merge_name(request: Request, corpus: VisibleCorpus, name: str, merge: 
 
 
 @router.put("/splits/{name:path}", responses=documented(404))
-async def split_name(request: Request, corpus: VisibleCorpus, name: str, _: Writer) -> list[Alias]:
-    """Keep a name apart from the entities that it resolves to. Repeating this has no effect."""
+async def split_name(
+    request: Request, corpus: VisibleCorpus, name: str, _: Writer, split: NewSplit | None = None
+) -> list[Alias]:
+    """Keep a name apart from the entities that it resolves to, everywhere or in one document. Repeating this has no
+    effect."""
     client = state_of(request).client
+    document = split.document if split else None
     try:
-        return await client.split(name, corpus=corpus)
+        return await client.split(name, corpus=corpus, document=document)
     except NotFoundError:
         apart = [one for one in await client.merges(name, corpus=corpus) if one.apart and one.name == name]
         if not apart:
