@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
@@ -32,9 +32,13 @@ def describe(module: str, name: str, members: str | None = None) -> Iterator[str
         yield f"```py\n{node[0]}\n```"
         yield node[1]
         return
-    yield from write_documentation(node)
     if not isinstance(node, ast.ClassDef):
+        yield from write_documentation(node)
         return
+    fields = getattr(getattr(import_module(module), name), "model_fields", {})
+    yield from write_documentation(
+        node, {one: str(field.description) for one, field in fields.items() if field.description}
+    )
     own = [one for one in node.body if isinstance(one, Definition) and not one.name.startswith("_")]
     if members is not None:
         named = [own if member == "*" else [find_method(module, node, member)] for member in members.split()]
@@ -77,8 +81,13 @@ def find_method(module: str, node: ast.ClassDef, name: str) -> Definition:
     raise KeyError(f"{node.name}.{name}")
 
 
-def write_documentation(node: Definition) -> Iterator[str]:
-    """Yield the signature of a function, and the text and the tables of a docstring."""
+def write_documentation(node: Definition, described: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Yield the signature of a function, and the text and the tables of a docstring.
+
+    Args:
+        node: The function or class.
+        described: What the fields of the class mean, by name, if they say it themselves.
+    """
     decorators = {ast.unparse(one) for one in node.decorator_list}
     if not isinstance(node, ast.ClassDef) and not decorators & {"property", "cached_property"}:
         yield f"```py\n{write_signature(node)}\n```"
@@ -89,7 +98,10 @@ def write_documentation(node: Definition) -> Iterator[str]:
     }
     text, *sections = re.split(r"^(\w+):\n(?=    )", (ast.get_docstring(node) or "") + "\n", flags=re.MULTILINE)
     yield text.strip()
-    if types and not sections:
+    if described and types:
+        rows = ([f"`{name}`", f"`{kind}`", " ".join(described.get(name, "").split())] for name, kind in types.items())
+        yield table(("attribute", "type", "meaning"), rows)
+    elif types and not sections:
         yield table(("attribute", "type"), ([f"`{name}`", f"`{kind}`"] for name, kind in types.items()))
     for name, body in zip(sections[::2], sections[1::2], strict=True):
         entries = re.split(r"\n(?! )", dedent(body).strip())

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from e2g_neo4j.client import E2G
-from e2g_neo4j.retrieval.options import Unit
+from e2g_neo4j.retrieval.options import RetrievalOptions, Unit
 from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, load_strategies
 from e2g_neo4j.retrieval.strategy import unknown_mode
 
@@ -27,6 +27,12 @@ def parse_mode(name: str) -> str:
     if name not in MODES:
         raise typer.BadParameter(unknown_mode(name, MODES))
     return name
+
+
+def declare(name: str, type: Any, *flags: str, more: str = "", **how: Any) -> Any:
+    """Declare an option of retrieval for the command line."""
+    help = f"{RetrievalOptions.summary(name)} {more}".rstrip()
+    return Annotated[type, typer.Option(*(flags or [f"--{name.replace('_', '-')}"]), help=help, **how)]
 
 
 out = Console(highlight=False, soft_wrap=True)
@@ -60,54 +66,10 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
-K = Annotated[
-    int | None, typer.Option("-k", help="Chunks wanted. (default: E2G_TOP_K or 10, 25 in e2g_code, unless --tokens)")
-]
-Tokens = Annotated[
-    int | None,
-    typer.Option("--tokens", help="Maximum tokens of all passages. (default: no limit; ask: E2G_EVIDENCE_TOKENS)"),
-]
-UnitOption = Annotated[
-    Unit | None, typer.Option("--unit", help="What to rank: window or chunk. (default: that of the mode)")
-]
-Hops = Annotated[
-    int | None, typer.Option("--hops", help="Longest path between two entities, in edges. (default: E2G_HOPS or 3)")
-]
-ModeOption = Annotated[
-    str,
-    typer.Option(
-        "--mode",
-        metavar="<mode>",
-        parser=parse_mode,
-        autocompletion=lambda: list(MODES),
-        help=f"How to retrieve: {', '.join(MODES)}.",
-    ),
-]
-Types = Annotated[
-    str,
-    typer.Option(
-        "--relationship-types",
-        help="Types of relationships of a linked graph, such as ACTED_IN,DIRECTED: its facts too.",
-    ),
-]
-Llm = Annotated[bool, typer.Option("--llm", help=f"Let the mode call the chat model: {MODEL_MODES} can.")]
 LlmWhereUsed = Annotated[bool, typer.Option("--llm", help=f"Let these modes call the chat model: {MODEL_MODES}.")]
-Where = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--where",
-        metavar="NAME=VALUE",
-        help="Search only documents with this property, such as year>=1890. All conditions that you repeat must hold.",
-    ),
-]
-Until = Annotated[
-    int | None,
-    typer.Option("--until", help="Search only what ends at this character or before, as far as one has read."),
-]
-Without = Annotated[
-    list[str] | None,
-    typer.Option("--without", metavar="NAME", help="Leave out an entity, to see what it contributes. Repeat for each."),
-]
+K = declare("k", int | None, "-k")
+Tokens = declare("tokens", int | None)
+Where = declare("where", list[str] | None, metavar="NAME=VALUE", more="Repeat for each.")
 
 
 def choose_corpus(e2g: E2G, given: str | None) -> str:
@@ -131,14 +93,17 @@ def modes_named(names: str) -> list[str]:
 RETRIEVAL: dict[str, tuple[Any, Any]] = {
     "k": (K, None),
     "tokens": (Tokens, None),
-    "hops": (Hops, None),
-    "mode": (ModeOption, DEFAULT_MODE),
-    "unit": (UnitOption, None),
-    "relationship_types": (Types, ""),
-    "llm": (Llm, False),
+    "hops": (declare("hops", int | None), None),
+    "mode": (
+        declare("mode", str, metavar="<mode>", parser=parse_mode, autocompletion=lambda: list(MODES)),
+        DEFAULT_MODE,
+    ),
+    "unit": (declare("unit", Unit | None), None),
+    "relationship_types": (declare("relationship_types", str, more="Separated by commas."), ""),
+    "llm": (declare("llm", bool, "--llm", more=f"These are {MODEL_MODES}."), False),
     "where": (Where, None),
-    "until": (Until, None),
-    "without": (Without, None),
+    "until": (declare("until", int | None), None),
+    "without": (declare("without", list[str] | None, metavar="NAME", more="Repeat for each."), None),
 }
 """By field of `RetrievalOptions`: the option on the command line, and its default."""
 

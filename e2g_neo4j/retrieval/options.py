@@ -1,7 +1,8 @@
 """The retrieval options: declaration, validation and documentation.
 
-Both clients, the commands that ask and the retrievers accept them as keywords. To add an option, add a field to
-`RetrievalOptions` and to `RetrievalKeywords`, use it in `retrieval/retrieve.py`, and add a line to `cli/options.py`.
+Both clients, the commands that ask and the retrievers accept them as keywords; the help of the command line, HTTP, MCP
+and the documentation show what is said here. To add an option, add a field to `RetrievalOptions` and to
+`RetrievalKeywords`, use it in `retrieval/retrieve.py`, and add a line to `cli/options.py`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, TypedDict, cast, ge
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Field,
     GetJsonSchemaHandler,
     PrivateAttr,
     ValidationError,
@@ -78,49 +80,74 @@ ModeName: TypeAlias = Annotated[str, _InstalledMode()]
 """The name of a mode."""
 
 
-class RetrievalOptions(BaseModel):
-    """The options of a question.
+def _option(default: Any, summary: str, details: str = "") -> Any:
+    """Declare an option. Command line and MCP show the summary; HTTP and the documentation also the details."""
+    return Field(default, description=f"{summary}\n\n{details}".strip())
 
-    Attributes:
-        k: Number of chunks to return, 1 to 1000. Modes that rank windows return as many as have the text of k chunks.
-            Default: that of the mode, or `settings.top_k`; no limit if `tokens` is given.
-        tokens: Maximum length of all passages together, in tokens of the embedding model, 50 to 1,000,000. The last
-            passage is cut to fit; mode `raptor` skips passages that do not fit. Default: no limit.
-        hops: Longest path between two entities of the question, in edges, 1 to 6. In mode `routes` also how
-            far neighbours of entities may be, at most 2. Default: `settings.hops`.
-        mode: Name of a mode: one of those that `E2G.modes` lists.
-        unit: What to rank, "window" or "chunk". Default: windows, but modes that rank nodes always return whole chunks.
-        relationship_types: Relationship types of your graph, such as ACTED_IN, at most 50. The evidence then has up to
-            25 `facts`: relationships of these types around the nodes that `link` connected to the question's entities.
-            This takes one more round trip.
-        llm: Let the mode call the chat model to find evidence. Only for modes that can, or with `history`: then the
-            chat model rewrites the question.
-        where: Conditions on the properties of documents, which all must hold, at most 50. Only documents that meet them
-            are searched. A mapping such as `{"author": "Bram Stoker", "year": {">=": 1890}}`, where a list of values
-            means one of them; or texts such as `["year>=1890"]`. This takes one more round trip.
-        until: How far a reader has read, as a position in characters, at least 1. Only chunks that end there or before
-            are searched, in every document. Entities, co-occurrences and the rarity of words stay those of the whole
-            corpus. This takes one more round trip.
-        without: Names of entities, at most 50. The question is answered as if it did not name them; in modes `auto` and
-            `diffusion`, no window gets anything for them either. To see what an entity contributes.
-        history: Earlier turns of the conversation, at most 1000, the latest last: `Turn` objects or mappings with
-            `question` and `answer`. If the question refers back to them, it is completed with them before it is
-            searched for. The last 5 count, with the first 1000 characters of each question and answer.
-    """
+
+class RetrievalOptions(BaseModel):
+    """The options of a question."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    k: int | None = None
-    tokens: int | None = None
-    hops: int | None = None
-    mode: ModeName = DEFAULT_MODE
-    unit: Unit | None = None
-    relationship_types: tuple[str, ...] = ()
-    llm: bool = False
-    where: Annotated[tuple[Condition, ...], WithJsonSchema(WHERE_SCHEMA)] = ()
-    until: int | None = None
-    without: tuple[str, ...] = ()
-    history: tuple[Turn, ...] = ()
+    k: int | None = _option(
+        None,
+        f"Number of chunks to return, 1 to {MAX_K}. Default: that of the mode, or E2G_TOP_K; no limit with `tokens`.",
+        "Modes that rank windows return as many as have the text of k chunks.",
+    )
+    tokens: int | None = _option(
+        None,
+        f"Maximum length of all passages together, in tokens of the embedding model, {MIN_TOKENS} to {MAX_TOKENS:,}. "
+        "Default: no limit; for an answer, E2G_EVIDENCE_TOKENS.",
+        "The last passage is cut to fit; mode `raptor` skips passages that do not fit.",
+    )
+    hops: int | None = _option(
+        None,
+        f"Longest path between two entities of the question, in edges, 1 to {MAX_HOPS}. Default: E2G_HOPS.",
+        "In mode `routes` also how far neighbours of entities may be, at most 2.",
+    )
+    mode: ModeName = _option(DEFAULT_MODE, "Name of a mode, see `e2g modes`.")
+    unit: Unit | None = _option(
+        None,
+        "What to rank, `window` or `chunk`. Default: that of the mode.",
+        "Modes that rank nodes always return whole chunks.",
+    )
+    relationship_types: tuple[str, ...] = _option(
+        (),
+        f"Relationship types of your graph, such as ACTED_IN, at most {MAX_RELATIONSHIP_TYPES}: its facts too.",
+        "The evidence then has up to 25 `facts`: relationships of these types around the nodes that `link` connected "
+        "to the question's entities. This takes one more round trip.",
+    )
+    llm: bool = _option(
+        False,
+        "Let the mode call the chat model to find evidence. Only for modes that can.",
+        "With `history`, the chat model rewrites the question, in any mode.",
+    )
+    where: Annotated[tuple[Condition, ...], WithJsonSchema(WHERE_SCHEMA)] = _option(
+        (),
+        "Search only documents whose properties meet all of these conditions, such as year>=1890, at most 50.",
+        'A mapping such as `{"author": "Bram Stoker", "year": {">=": 1890}}`, where a list of values means one of '
+        'them; or texts such as `["year>=1890"]`. This takes one more round trip.',
+    )
+    until: int | None = _option(
+        None,
+        "Search only what ends at this character or before, in every document: as far as one has read.",
+        "Entities, co-occurrences and the rarity of words stay those of the whole corpus. This takes one more round "
+        "trip.",
+    )
+    without: tuple[str, ...] = _option(
+        (),
+        f"Names of entities to leave out, at most {MAX_WITHOUT}, to see what each contributes.",
+        "The question is answered as if it did not name them; in modes `auto` and `diffusion`, no window gets anything "
+        "for them either.",
+    )
+    history: tuple[Turn, ...] = _option(
+        (),
+        'Earlier turns of the conversation, the latest last, for a question such as "And her sister?".',
+        f"At most {MAX_HISTORY}: `Turn` objects or mappings with `question` and `answer`. If the question refers back "
+        f"to them, it is completed with them before it is searched for. The last {TURNS} count, with the first "
+        f"{TURN_CHARACTERS} characters of each question and answer.",
+    )
 
     _strategies: Strategies = PrivateAttr(default_factory=load_strategies)
 
@@ -243,6 +270,11 @@ class RetrievalOptions(BaseModel):
             fault = error.errors(include_url=False, include_input=False)[0]
             message = str(fault["msg"]).removeprefix("Value error, ")
             raise QueryError(message if fault["type"] == "value_error" else f"{fault['loc'][0]}: {message}.") from None
+
+    @classmethod
+    def summary(cls, option: str) -> str:
+        """Return what an option does, in a sentence or two."""
+        return (cls.model_fields[option].description or "").partition("\n\n")[0]
 
     def keywords(self) -> RetrievalKeywords:
         """Return the options as keywords for a client method."""

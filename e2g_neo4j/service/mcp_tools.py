@@ -64,7 +64,7 @@ CorpusNames = Annotated[
     list[str] | None,
     Field(max_length=20, description="The corpora to search, see list_corpora. May be left out if there is only one."),
 ]
-K = Annotated[int | None, Field(ge=1, le=50, description="Chunks of text to return, instead of `tokens`.")]
+K = Annotated[int | None, Field(ge=1, le=50, description="Number of chunks to return, instead of `tokens`.")]
 Tokens = Annotated[
     int | None,
     Field(ge=MIN_TOKENS, le=MOST_TOKENS, description=f"Length of all passages. Default: {DEFAULT_TOKENS}."),
@@ -73,14 +73,8 @@ NamedMode = Annotated[
     ModeName, Field(description="How to rank. auto suits almost all questions; fulltext finds exact words.")
 ]
 _MODEL_MODES = ", ".join(mode.name for mode in load_strategies().values() if mode.calls_model)
-Llm = Annotated[bool, Field(description=f"Let the mode call the chat model. Only in modes {_MODEL_MODES}.")]
-Conditions = Annotated[
-    list[str] | None,
-    Field(
-        max_length=20,
-        description='Search only documents whose properties meet all of these, such as year>=1890 or author="Stoker".',
-    ),
-]
+Llm = Annotated[bool, Field(description=f"{RetrievalOptions.summary('llm')} These are {_MODEL_MODES}.")]
+Conditions = Annotated[list[str] | None, Field(max_length=20, description=RetrievalOptions.summary("where"))]
 DocumentId = Annotated[str, Field(min_length=1, max_length=100, description="The id of the document.")]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 EntityType = Annotated[

@@ -69,13 +69,7 @@ class Question(FewFields, RetrievalOptions):
     corpora: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MAX_CORPORA, fail_fast=True)]
 
 
-History = Annotated[
-    list[Turn] | None,
-    Field(
-        max_length=100,
-        description='Earlier turns of the conversation, the latest last, for a question such as "And her sister?".',
-    ),
-]
+History = Annotated[list[Turn] | None, Field(max_length=100, description=RetrievalOptions.summary("history"))]
 """The argument `history` of tools of MCP."""
 
 
