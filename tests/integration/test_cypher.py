@@ -341,10 +341,21 @@ def writes(corpus: str, documents: list[Staged]) -> Iterator[Write]:
     for reply in ([{"name": name, "entity": name} for name in "ab"], []):
         request = merging.send(reply)
     yield request
-    operations: list[Any] = [split("b", corpus=corpus), join("b", corpus=corpus)]
-    for operation in operations:
+    override = {"key": "b", "decided": True, "into": None, "documents": [], "senses": []}
+    document = {
+        **dict.fromkeys(("title", "source"), ids[0]), "id": ids[0], "state": "ready", "why": None, "visible": True,
+        "chunks": 1, "characters": 1, "tokens": 1, "properties": {}, "losses": [],
+    }  # fmt: skip
+    replies: list[tuple[Any, list[Rows]]] = [
+        (split("b", corpus=corpus), [[alias | {"apart": True}]]),
+        (split("b", ids[0], corpus=corpus), [[document], [], [], [{"document": ids[0]}]]),
+        (join("b", corpus=corpus), [[override]]),
+    ]
+    for operation, given in replies:
         operation.send(None)
-        yield operation.send([alias | {"apart": True}])
+        for reply in given:
+            request = operation.send(reply)
+        yield request
     deletion: Any = delete(corpus, ids)
     yield from deletion
 

@@ -184,7 +184,7 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "adopts": "{}",
         "most": len(library()[1].chunks),
         "other_names": [],
-        "overrides": [["mr harker", ""]],
+        "overrides": [["cid", "", "d0: cid, Title of d0"], ["mr harker", ""]],
         "any_words": {"harker": True},
         "shared": [],
         "state": None,
