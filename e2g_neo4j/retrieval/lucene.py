@@ -20,13 +20,12 @@ ONE_LETTER, TWO_LETTERS = 5, 8
 """Minimum length of a word that may differ from what is meant in one letter, or in two. In a name of several words, one
 of four letters may differ in one."""
 
-_WORD = re.compile(r"\w+(?:['.]\w+)*")
+MAX_CHARACTERS = 1_000
+"""Characters of a question that are searched for in other languages than English: each may be a word."""
 
-_CJK, _FRENCH = "_cjk", "_french"
+_WORD = regex.compile(r"[\w\p{M}\p{Cf}]+(?:['.][\w\p{M}\p{Cf}]+)*")
 
-_ELISION = re.compile(r"^(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)'", re.IGNORECASE)
-
-_CJK_WORD = regex.compile(r"\p{Han}+|(?V1)[\w--\p{Han}]+")
+_OPERATORS = {"AND", "OR", "NOT", "TO"}
 
 
 def lucene(question: str, corpus: str, statistics: WordStatistics | None = None, *, fulltext: str = "") -> str:
@@ -40,37 +39,34 @@ def lucene(question: str, corpus: str, statistics: WordStatistics | None = None,
         corpus: The corpus to search.
         statistics: How rare the words are in the corpora that are searched. By default, they count as in the whole
             index.
-        fulltext: The suffix of the full-text indexes to search.
+        fulltext: The suffix of the full-text indexes to search. Their analyzer divides what has no spaces into words,
+            which would be a phrase in quotation marks.
     """
-    boosts = (
-        (word, statistics.boost(word) if statistics else 1.0)
-        for word in (cjk_words_of(question) if fulltext == _CJK else words_of(question, elided=fulltext == _FRENCH))
-    )
-    words = " ".join(f'"{word}"{_boost(value)}' for word, value in boosts)
-    key, text = (f"fulltext_corpus{fulltext}", f"fulltext{fulltext}") if fulltext else ("corpus_key", "text")
+    if fulltext:
+        key, text = f"fulltext_corpus{fulltext}", f"fulltext{fulltext}"
+        found = distinct_words(question[:MAX_CHARACTERS])
+        words = " ".join(word.lower() if word in _OPERATORS else word for word in found)
+    else:
+        key, text = "corpus_key", "text"
+        boosts = ((word, statistics.boost(word) if statistics else 1.0) for word in words_of(question))
+        words = " ".join(f'"{word}"{_boost(value)}' for word, value in boosts)
     corpus_filter = f"+{key}:{corpus_key(corpus)}^0"
     return f"{corpus_filter} +{text}:({words})" if words else corpus_filter
 
 
-def words_of(question: str, *, elided: bool = False) -> list[str]:
-    """Return the distinct words of a question that are searched.
+def words_of(question: str) -> list[str]:
+    """Return the distinct words of a question that are searched in English text.
 
     Words are those of the index: "O'Neill", "3.5" and "u.s" are one word each. Apostrophes may be straight or curly.
-    `elided`: without what the analyzer `french` takes from a word, such as l' in "l'homme".
     """
-    found = _WORD.findall(question.replace("’", "'"))
-    distinct = list(dict.fromkeys(_ELISION.sub("", word) if elided else word for word in found))[:MAX_WORDS]
+    distinct = distinct_words(question)
     return distinct + [word.replace("'", "’") for word in distinct if "'" in word]
 
 
-def cjk_words_of(question: str) -> list[str]:
-    """Return the distinct words of a Chinese question as the analyzer `cjk` makes them: each two characters that follow
-    each other, and words in other scripts."""
-    found: dict[str, None] = {}
-    for run in _CJK_WORD.findall(question):
-        chinese = len(run) > 2 and regex.match(r"\p{Han}", run)
-        found |= dict.fromkeys([run[at : at + 2] for at in range(len(run) - 1)] if chinese else [run])
-    return list(found)[:MAX_WORDS]
+def distinct_words(question: str) -> list[str]:
+    """Return the words of a question, at most MAX_WORDS. Marks belong to their letters."""
+    found = _WORD.findall(question.replace("’", "'"))
+    return list(dict.fromkeys(found))[:MAX_WORDS]
 
 
 def name_queries(name: str) -> list[list[str]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from e2g_neo4j.retrieval.lucene import cjk_words_of, lucene, words_of
+from e2g_neo4j.retrieval.lucene import lucene, words_of
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies.auto import auto
 from e2g_neo4j.retrieval.strategies.fulltext import fulltext, fulltext_chunks
@@ -75,16 +75,23 @@ def test_the_terms_of_a_question_are_those_of_its_words_in_both_spellings() -> N
     assert terms_of(words_of("Ships, the ship of O'Neill")) == ["ship", "o'neil", "o’neil"]
 
 
-def test_chinese_words_are_two_characters_each_in_an_index_of_their_own() -> None:
-    assert cjk_words_of("谁建了灯塔?在 GPS 里,灯塔!") == ["谁建", "建了", "了灯", "灯塔", "在", "GPS", "里"]
-    assert len(cjk_words_of("".join(map(chr, range(0x4E00, 0x4E00 + 500))))) == 200
-    assert words_of("L’île qu'on voit d’Ouessant, aujourd'hui", elided=True)[:5] == [
-        "île",
-        "on",
-        "voit",
-        "Ouessant",
-        "aujourd'hui",
-    ]
-    query = lucene('灯塔"', "zh", fulltext="_cjk")
-    assert query.startswith("+fulltext_corpus_cjk:")
-    assert query.endswith('^0 +fulltext_cjk:("灯塔")')
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ('谁建了"灯塔"?在 GPS 里!', "谁建了 灯塔 在 GPS 里"),
+        ("L’île qu'on voit, AND aujourd'hui", "L'île qu'on voit and aujourd'hui"),
+        ("हिन्दी में क्या है?", "हिन्दी में क्या है"),
+        ("مَدِينَة؟ (x* OR y~2)", "مَدِينَة x or y 2"),
+        ("ประเทศไทยอยู่ที่ไหน?", "ประเทศไทยอยู่ที่ไหน"),
+        ("IRMAK TO Irmak TO", "IRMAK to Irmak"),
+    ],
+)
+def test_the_analyzer_of_other_languages_divides_what_has_no_spaces(question: str, words: str) -> None:
+    """Marks belong to their letters, and nothing in a question is an operator."""
+    query = lucene(question, "any", fulltext="_some")
+    assert query.startswith("+fulltext_corpus_some:")
+    assert query.endswith(f"^0 +fulltext_some:({words})")
+
+
+def test_a_long_question_without_spaces_is_searched_for_in_part() -> None:
+    assert len(lucene("".join(map(chr, range(0x4E00, 0x4E00 + 5000))), "any", fulltext="_cjk")) < 1100
