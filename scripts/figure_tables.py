@@ -27,19 +27,19 @@ class Page:
     def link(self, target: Path) -> str:
         return relpath(target, self.file.parent).replace("\\", "/")
 
-    def add_plot(self, column: str, title: str, height: int, drawn: Iterable[str]) -> str:
-        """Draw a plot under its title, and return the Markdown that shows it."""
+    def add_plot(self, column: str, title: str, height: int, drawn: Iterable[str], told: str = "") -> str:
+        """Draw a plot under its title, and return the Markdown that shows it. What is told is for readers by ear."""
         file = IMAGES / (re.sub(r"[^a-z0-9]+", "-", column.lower()) + ".svg")
         self.plots[file] = (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 -30 {WIDTH} {height + 40}" '
             f'width="{WIDTH}">\n'
-            f"<title>{escape(title)}</title>\n"
+            f"<title>{escape(title + told)}</title>\n"
             "<style>svg { color: #1f2328; background: #fff; font: 12px sans-serif }\n"
             "@media (prefers-color-scheme: dark) { svg { color: #e6edf3; background: #0d1117 } }</style>\n"
             + "\n".join([label(10, -10, title, "start"), *drawn])
             + "\n</svg>\n"
         )
-        return f"![{title}]({self.link(file)})"
+        return f"![{title}{told}]({self.link(file)})"
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -131,15 +131,13 @@ def systems(arguments: str, page: Page) -> str:
     rows = []
     for name in names.split(", "):
         entries = [known.found.get((*column.split(":"), name, "")) for column in columns.split(", ")]
-        if not any(entries):
-            raise KeyError(name)
-        one = next(filter(None, entries))
+        one = next(filter(None, entries), None) or next(one for key, one in known.found.items() if key[2] == name)
         label = f"[{name}]({one['source']})" if "source" in one else f"`{name}`"
-        rows.append([label, one["model"], one.get("chat_model", "none"), *(cell(each, bold=False) for each in entries)])
+        rows.append([label, one["model"], one.get("chat_model", "none"), *(cell(each) or "–" for each in entries)])
     return table(("", "embedding model", "language model", *map(known.head, columns.split(", "))), rows)
 
 
-def cell(one: dict[str, Any] | None, *, bold: bool) -> str:
+def cell(one: dict[str, Any] | None, *, bold: bool = False) -> str:
     """Return a figure, with its interval or its spread."""
     if one is None:
         return ""
@@ -223,20 +221,22 @@ def growth(arguments: str, page: Page) -> str:
 
 
 def bars(arguments: str, page: Page) -> str:
-    """A plot of a figure, one bar a mode: `<!-- bars: SET:METRIC | MODE MODE … -->`."""
+    """A plot of a figure, one bar a mode, grey if it was published: `<!-- bars: SET:METRIC | NAME, NAME, … -->`."""
     known = Figures.load()
-    column, _, modes = arguments.partition(" | ")
-    values = {mode: known.found[*column.split(":"), mode, ""]["value"] for mode in modes.split()}
-    left, row, most = 170, 24, max(values.values())
+    column, _, names = arguments.partition(" | ")
+    found = {name: known.found[*column.split(":"), name, ""] for name in names.split(", ")}
+    left, row, most = 170, 24, max(one["value"] for one in found.values())
     drawn = []
-    for at, (mode, value) in enumerate(values.items()):
-        width = round(value / most * (WIDTH - left - 80), 1)
+    for at, (name, one) in enumerate(found.items()):
+        width, opacity = round(one["value"] / most * (WIDTH - left - 80), 1), 0.55 if "source" in one else 1
         drawn += [
-            label(left - 8, at * row + 16, mode, "end"),
-            f'<rect x="{left}" y="{at * row + 4}" width="{width}" height="{row - 8}" fill="currentColor"/>',
-            label(left + width + 6, at * row + 16, number(value), "start"),
+            label(left - 8, at * row + 16, name, "end"),
+            f'<rect x="{left}" y="{at * row + 4}" width="{width}" height="{row - 8}" fill="currentColor" '
+            f'fill-opacity="{opacity}"/>',
+            label(left + width + 6, at * row + 16, number(one["value"]), "start"),
         ]
-    return page.add_plot(column, known.head(column), row * len(values), drawn)
+    told = "; " + ", ".join(f"{name} {number(one['value'])}" for name, one in found.items())
+    return page.add_plot(column, known.head(column), row * len(found), drawn, told)
 
 
 def differences(arguments: str, page: Page) -> str:
