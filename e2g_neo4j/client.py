@@ -12,8 +12,9 @@ from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from e2g_neo4j.answering.answer import Method, answer
+from e2g_neo4j.answering.answer import answer
 from e2g_neo4j.answering.global_search import Level
+from e2g_neo4j.answering.methods import AnswerOptions, MethodName
 from e2g_neo4j.answering.template_questions import run_template_for
 from e2g_neo4j.answering.text_to_cypher import text_to_cypher
 from e2g_neo4j.client_base import SyncClient
@@ -247,7 +248,7 @@ class E2G(SyncClient):
         corpora: Sequence[str] = (),
         choices: Sequence[str] = (),
         samples: int = 1,
-        method: Method = "direct",
+        method: MethodName = "direct",
         level: Level | None = None,
         max_tokens: int | None = None,
         options: RetrievalOptions | None = None,
@@ -263,17 +264,15 @@ class E2G(SyncClient):
             corpora: as `retrieve`.
             choices: 2 to 26 answers to choose from, named by a letter; empty: a free answer.
             samples: number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
-            method: "direct": all evidence in one prompt; "map_reduce": points are taken from the evidence in batches,
-                and the answer is made of them; "all_text": as that, from all text in reading order; "global": as that,
-                from the reports of communities; "drift": points are taken from the evidence for follow-up questions
-                too. Only "direct" takes choices and samples.
+            method: what to answer from: one of `METHODS` in `e2g_neo4j.answering.methods`. Only "direct" takes
+                choices and samples.
             level: with "global", the level of the reports, from 1, the finest, or "dynamic" for reports that the chat
                 model chooses; None: the finest level with eight batches at most, about.
             max_tokens: tokens of the answer at most, if it is less than `settings.answer_tokens`.
             options: as `retrieve`.
             chat_model: the chat model; None: that of the client.
             progress: called with (stage, done, total) as batches are read.
-            **retrieval: as `retrieve`; none with "global", and only `where` with "all_text".
+            **retrieval: as `retrieve`; only `history` with "global", and `where` too with "all_text".
 
         Returns:
             The answer with its citations and evidence; without text where no chat model is configured, unless a
@@ -283,8 +282,8 @@ class E2G(SyncClient):
             ModelError: the chat model failed. Besides, what `retrieve` raises.
         """
         chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
-        how = choices, samples, method, level, max_tokens, chat_model, progress
-        return self._ask(answer(self.models, question, chosen, options, *how))
+        how = AnswerOptions(options, choices, samples, method, level, max_tokens)
+        return self._ask(answer(self.models, question, chosen, how, chat_model, progress))
 
     def stream(
         self,
@@ -294,7 +293,7 @@ class E2G(SyncClient):
         corpora: Sequence[str] = (),
         choices: Sequence[str] = (),
         samples: int = 1,
-        method: Method = "direct",
+        method: MethodName = "direct",
         level: Level | None = None,
         max_tokens: int | None = None,
         options: RetrievalOptions | None = None,
@@ -305,8 +304,8 @@ class E2G(SyncClient):
         """As `answer`, as it is made: first the `Evidence`, then the text in pieces, last the `Answer`. With several
         samples, the text of the chosen answer is one piece."""
         chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
-        how = choices, samples, method, level, max_tokens, chat_model, progress
-        return self._stream(answer(self.models, question, chosen, options, *how), whole=samples > 1)
+        how = AnswerOptions(options, choices, samples, method, level, max_tokens)
+        return self._stream(answer(self.models, question, chosen, how, chat_model, progress), whole=samples > 1)
 
     def run_template(
         self, name: str, parameters: Mapping[str, Any] | None = None, *, corpus: str, question: str | None = None
