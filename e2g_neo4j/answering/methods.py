@@ -129,7 +129,7 @@ METHODS: Mapping[str, Method] = {
 
 def tell_methods(spelled: Callable[[str], str]) -> str:
     """Tell from what each method makes the answer, with the names as the reader writes them."""
-    return "; ".join(f"{spelled(one.name)}: {one.summary}" for one in METHODS.values()) + "."
+    return f"What to answer from. {'; '.join(f'{spelled(one.name)}: {one.summary}' for one in METHODS.values())}."
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ def ask(
             metavar=f"<{'|'.join(METHOD_NAMES)}>",
             parser=parse_method,
             autocompletion=lambda: list(METHOD_NAMES),
-            help=f"What to answer from. {tell_methods(spelled)}",
+            help=tell_methods(spelled),
         ),
     ] = "direct",
     level: Annotated[
