@@ -12,8 +12,9 @@ from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from e2g_neo4j.answering.answer import Method, answer
+from e2g_neo4j.answering.answer import answer
 from e2g_neo4j.answering.global_search import Level
+from e2g_neo4j.answering.methods import AnswerOptions, MethodName
 from e2g_neo4j.answering.template_questions import run_template_for
 from e2g_neo4j.answering.text_to_cypher import text_to_cypher
 from e2g_neo4j.client_base import SyncClient
@@ -135,27 +136,16 @@ class E2G(SyncClient):
             ModelError: the chat model failed; the message names the summary.
             BudgetError: the next call might exceed the budget.
         """
-        return self._run(
-            operations.index(
-                self.models,
-                list(sources),
-                corpus,
-                progress,
-                budget_tokens,
-                properties,
-                language=language,
-                strict=strict,
-            )
+        indexing = operations.index(
+            self.models, list(sources), corpus, progress, budget_tokens, properties, language=language, strict=strict
         )
+        return self._run(indexing)
 
     def resume(self, *, corpus: str, progress: Progress | None = None, budget_tokens: int | None = None) -> IndexReport:
         """Index again, from their files, the documents of a corpus that are not ready: see `status`.
 
         An adopted corpus is adopted again with the same options. In the report, `failed` has the documents whose files
-        cannot be read.
-
-        Raises:
-            NotFoundError: the corpus has no document. Besides, what `index` raises.
+        cannot be read. Raises what `index` raises.
         """
         return self._run(operations.resume(self.models, corpus, progress, budget_tokens))
 
@@ -181,11 +171,8 @@ class E2G(SyncClient):
     def plan(
         self, sources: Iterable[Source], *, corpus: str, language: str | None = None, strict: bool = False
     ) -> IndexPlan:
-        """What `index` would do and what it would cost. Calls no chat model and changes nothing.
-
-        Raises:
-            ReadingError: as `index`.
-        """
+        """What `index` would do and what it would cost. Calls no chat model and changes nothing. A `ReadingError` is
+        raised as by `index`."""
         return self._run(operations.plan(self.models, list(sources), corpus, language=language, strict=strict))
 
     def retrieve(
@@ -215,7 +202,6 @@ class E2G(SyncClient):
         Raises:
             QueryError: the question or an option is out of range, no document has a property that `where` names, or the
                 mode needs the full-text index, which an adopted corpus is not in.
-            NotFoundError: a corpus has no documents.
             FingerprintError: the models of the corpus are not available.
             ConfigurationError: `llm` is set, but no chat model is configured.
             ModelError: with `llm`, the chat model failed.
@@ -228,9 +214,6 @@ class E2G(SyncClient):
 
         Args:
             corpora: corpora of which to tell in which modes they can be asked; empty: only list the modes.
-
-        Raises:
-            NotFoundError: a corpus has no documents.
         """
         return self._run(list_modes(self.strategies, corpora))
 
@@ -247,7 +230,7 @@ class E2G(SyncClient):
         corpora: Sequence[str] = (),
         choices: Sequence[str] = (),
         samples: int = 1,
-        method: Method = "direct",
+        method: MethodName = "direct",
         level: Level | None = None,
         max_tokens: int | None = None,
         options: RetrievalOptions | None = None,
@@ -259,21 +242,17 @@ class E2G(SyncClient):
 
         Args:
             question: the question.
-            corpus: as `retrieve`.
-            corpora: as `retrieve`.
+            corpus, corpora, options: as `retrieve`.
             choices: 2 to 26 answers to choose from, named by a letter; empty: a free answer.
             samples: number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
-            method: "direct": all evidence in one prompt; "map_reduce": points are taken from the evidence in batches,
-                and the answer is made of them; "all_text": as that, from all text in reading order; "global": as that,
-                from the reports of communities; "drift": points are taken from the evidence for follow-up questions
-                too. Only "direct" takes choices and samples.
+            method: what to answer from: one of `METHODS` in `e2g_neo4j.answering.methods`. Only "direct" takes
+                choices and samples.
             level: with "global", the level of the reports, from 1, the finest, or "dynamic" for reports that the chat
                 model chooses; None: the finest level with eight batches at most, about.
             max_tokens: tokens of the answer at most, if it is less than `settings.answer_tokens`.
-            options: as `retrieve`.
             chat_model: the chat model; None: that of the client.
             progress: called with (stage, done, total) as batches are read.
-            **retrieval: as `retrieve`; none with "global", and only `where` with "all_text".
+            **retrieval: as `retrieve`; only `history` with "global", and `where` too with "all_text".
 
         Returns:
             The answer with its citations and evidence; without text where no chat model is configured, unless a
@@ -283,8 +262,8 @@ class E2G(SyncClient):
             ModelError: the chat model failed. Besides, what `retrieve` raises.
         """
         chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
-        how = choices, samples, method, level, max_tokens, chat_model, progress
-        return self._ask(answer(self.models, question, chosen, options, *how))
+        how = AnswerOptions(options, choices, samples, method, level, max_tokens)
+        return self._ask(answer(self.models, question, chosen, how, chat_model, progress))
 
     def stream(
         self,
@@ -294,7 +273,7 @@ class E2G(SyncClient):
         corpora: Sequence[str] = (),
         choices: Sequence[str] = (),
         samples: int = 1,
-        method: Method = "direct",
+        method: MethodName = "direct",
         level: Level | None = None,
         max_tokens: int | None = None,
         options: RetrievalOptions | None = None,
@@ -305,23 +284,15 @@ class E2G(SyncClient):
         """As `answer`, as it is made: first the `Evidence`, then the text in pieces, last the `Answer`. With several
         samples, the text of the chosen answer is one piece."""
         chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
-        how = choices, samples, method, level, max_tokens, chat_model, progress
-        return self._stream(answer(self.models, question, chosen, options, *how), whole=samples > 1)
+        how = AnswerOptions(options, choices, samples, method, level, max_tokens)
+        return self._stream(answer(self.models, question, chosen, how, chat_model, progress), whole=samples > 1)
 
     def run_template(
         self, name: str, parameters: Mapping[str, Any] | None = None, *, corpus: str, question: str | None = None
     ) -> StatementResult:
-        """The rows of a Cypher template, at most 1000. `e2g template` lists the templates and their parameters.
-
-        Args:
-            name: the name of the template.
-            parameters: its parameters.
-            corpus: the corpus.
-            question: a question from which the chat model takes the parameters that are not given.
-
-        Returns:
-            The rows, and the parameters that were used.
-        """
+        """The rows of a Cypher template, at most 1000, and the parameters that were used. `e2g template` lists the
+        templates and their parameters. Those that are not given, the chat model takes from a `question`, if there is
+        one."""
         if question is None:
             return self._ask(run_template(self.settings, name, parameters or {}, corpus))
         return self._ask(run_template_for(self.models, name, parameters or {}, corpus, question))
@@ -456,7 +427,6 @@ class E2G(SyncClient):
             dry_run: only estimate what the chat model would cost.
 
         Raises:
-            NotFoundError: the corpus has no documents.
             FingerprintError: the models of the corpus are not available.
             ConfigurationError: statements or reports need a chat model, and none is configured.
             BudgetError: the budget is used up. The replies so far are cached.
@@ -478,7 +448,6 @@ class E2G(SyncClient):
             progress: called with the stage and its progress.
 
         Raises:
-            NotFoundError: the corpus has no documents.
             FingerprintError: another call has given it another model meanwhile.
             ModelError: the model cannot be loaded, or failed. The corpus keeps the vectors that it has.
         """
@@ -503,7 +472,6 @@ class E2G(SyncClient):
             How many statements were added, and what was left out.
 
         Raises:
-            NotFoundError: the corpus has no documents.
             FingerprintError: the models of the corpus are not available.
             InputError: the corpus has text that no chat model has read yet, or others change the corpus all the time.
                 The graph documents are kept.
@@ -535,7 +503,6 @@ class E2G(SyncClient):
 
         Raises:
             InputError: no node has this label and a text as its name, or no entity has the type.
-            NotFoundError: the corpus has no documents.
         """
         return self._run(naming.link(self.models, corpus, label, name, aliases, type, dry_run=dry_run))
 
@@ -582,8 +549,7 @@ class E2G(SyncClient):
             properties: the names of properties that the documents take over, so that `where` can filter by them: with
                 `part_of` from the document's node, otherwise from its text nodes. Another list in a later call replaces
                 them.
-            progress: as `index`.
-            budget_tokens: as `index`.
+            progress, budget_tokens: as `index`.
 
         Raises:
             InputError: there is no such node, two of a document have one key, a property is missing everywhere or has a
@@ -597,7 +563,6 @@ class E2G(SyncClient):
         """Remove everything that `adopt` and `link` wrote for a corpus, and return the documents it had.
 
         Raises:
-            NotFoundError: the corpus has no document.
             InputError: the corpus was indexed, not adopted.
         """
         return self._run(operations.unadopt(self.models, corpus))
@@ -620,7 +585,6 @@ class E2G(SyncClient):
                 fingerprint; or "graphml", for other tools.
 
         Raises:
-            NotFoundError: the corpus has no documents.
             InputError: the corpus was adopted, or the file exists or cannot be written.
             ArchiveError: a property cannot be held in an archive.
         """

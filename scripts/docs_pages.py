@@ -38,8 +38,11 @@ from typer.core import TyperArgument, TyperGroup, TyperOption
 from typer.main import get_command
 
 from e2g_neo4j import AsyncE2G, Settings, errors
+from e2g_neo4j.answering.methods import METHODS, Method
 from e2g_neo4j.cli.app import COMMANDS, app
+from e2g_neo4j.cli.options import spelled
 from e2g_neo4j.documents.formats import FORMATS
+from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.requirements import mode_info
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.service.app import create_app
@@ -222,6 +225,17 @@ def modes(_: str, page: Page) -> str:
     )
 
 
+def methods(_: str, page: Page) -> str:
+    """Every method of answers, with the options of retrieval that it takes."""
+    everything = set(RetrievalOptions.model_fields)
+
+    def taken(one: Method) -> str:
+        return "all" if one.takes == everything else ", ".join(f"`{name}`" for name in sorted(one.takes, reverse=True))
+
+    rows = ([f"`{spelled(one.name)}`", one.summary, taken(one)] for one in METHODS.values())
+    return table(("method", "answers from", "options of retrieval"), rows)
+
+
 # --- statements --------------------------------------------------------------------------------------
 
 
@@ -259,6 +273,7 @@ TABLES: dict[str, Callable[[str, Page], str]] = {
     "http": http,
     "reference": reference,
     "modes": modes,
+    "methods": methods,
     "statements": statements,
     "figures": figures,
     "figures_by_set": figures_by_set,

@@ -32,14 +32,10 @@ COARSE = 2
 of the embedding model, and the chat model may count fewer."""
 
 
-def all_text(question: str, corpora: Sequence[str], where: Sequence[Condition], calls: Calls) -> Operation[Answer]:
+def all_text(evidence: Evidence, where: Sequence[Condition], calls: Calls) -> Operation[Answer]:
     """Emit what will be read, ask the chat model for points of all text, batch by batch, then for an answer from them.
 
-    Args:
-        question: The question.
-        corpora: The corpora.
-        where: Conditions on the documents.
-        calls: The calls so far.
+    The evidence that is given has the question and the corpora, and no passages.
 
     Raises:
         NotFoundError: A corpus has no documents.
@@ -47,8 +43,9 @@ def all_text(question: str, corpora: Sequence[str], where: Sequence[Condition], 
         ModelError: The model failed, or no text fits its context.
         UnusableReplyError: The model sent no usable reply to any batch, or no answer.
     """
+    question = evidence.question
     check_question(question)
-    filter = yield from find_documents(where, corpora)
+    filter = yield from find_documents(where, evidence.corpora)
     budget = calls.budget(MAP, question)
     if budget <= 0:
         raise too_small(budget)
@@ -58,8 +55,7 @@ def all_text(question: str, corpora: Sequence[str], where: Sequence[Condition], 
     if len(batches) > calls.settings.map_calls:
         raise too_much(len(batches), calls.settings.map_calls, budget)
     told = [*([filter.reason] if where else []), f"All text: documents: {filter.left}. {batches.told('text')}"]
-    evidence = Evidence(question, tuple(corpora), "global", " ".join(told), (), (), 0, (), mode="all_text")
-    yield Emit(evidence)
+    yield Emit(replace(evidence, reason=" ".join(told)))
 
     points, failed = yield from map_batches(calls, MAP, question, batches)
     fitting, above = kept_of(points, question, calls)
@@ -84,13 +80,8 @@ def too_much(batches: int, most: int, budget: int) -> QueryError:
 def read_all(documents: Mapping[str, Sequence[str]], most: int, budget: int) -> Operation[list[Passage]]:
     """Read the windows of documents in reading order.
 
-    Args:
-        documents: The ids of the documents, by corpus.
-        most: The maximum number of batches.
-        budget: The tokens of a batch.
-
     Raises:
-        QueryError: There is far too much text.
+        QueryError: There is far more text than fits into `most` batches of `budget` tokens.
     """
     passages: list[Passage] = []
     tokens = 0

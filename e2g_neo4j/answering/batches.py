@@ -127,13 +127,7 @@ def batches_of(
 
 
 def parts_of(passage: Passage, budget: int, model: StreamingChatModel) -> list[Passage]:
-    """Split a passage into parts that fit into a number of tokens, at the ends of sentences. None if that is too small.
-
-    Args:
-        passage: The passage.
-        budget: Maximum number of tokens, with the heading of the passage.
-        model: The chat model, which counts tokens.
-    """
+    """Split a passage at the ends of sentences into parts that fit into a number of tokens, or into none."""
     room = budget - (_cost(passage, model) - model.count(passage.labelled()))
     parts: list[Passage] = []
     if room < MIN_TOKENS and _cost(passage, model) > budget:

@@ -57,14 +57,7 @@ class Calls:
         return evidence_budget(self.model, self.settings, self.instructions(prompt), question)
 
     def request(self, prompt: str, question: str, listed: str, schema: Mapping[str, Any] | None = None) -> ChatRequest:
-        """Build a request: passages, points or reports between two tags, then the question.
-
-        Args:
-            prompt: The name of the prompt file.
-            question: The question.
-            listed: The passages, points or reports.
-            schema: The JSON schema of the reply, if it has one.
-        """
+        """Build a request: passages, points or reports between two tags, then the question."""
         system, shown = fenced(self.instructions(prompt), listed)
         return ChatRequest(
             system,
@@ -81,17 +74,9 @@ class Calls:
         schema: Mapping[str, Any],
         parse: Callable[[str, Collection[str]], T | None],
     ) -> Operation[T | None]:
-        """Ask up to TRIES times, as long as calls are left, and return what the reply means.
+        """Ask up to TRIES times, as long as calls are left, and return what the reply means; None if none was usable.
 
-        Args:
-            prompt: As `request`.
-            question: As `request`.
-            listed: As `request`.
-            schema: As `request`.
-            parse: Returns what a reply means, given the texts of the examples in the prompt; None if it is not usable.
-
-        Returns:
-            None if no reply was usable.
+        `parse` returns what a reply means, given the texts of the examples in the prompt; None if it is not usable.
         """
         examples = example_texts(self.instructions(prompt))
         before = self.used.calls

@@ -66,11 +66,7 @@ class FollowUp:
 
 
 class FollowUps:
-    """The questions to search for, each once.
-
-    Args:
-        question: The question itself, which is the first.
-    """
+    """The questions to search for, each once. The question itself is the first."""
 
     def __init__(self, question: str) -> None:
         self.open = [FollowUp(question, MOST, 0)]
@@ -92,13 +88,8 @@ class FollowUps:
 
 
 def drift(evidence: Evidence, models: Models, calls: Calls, retrieval: RetrievalOptions) -> Operation[Answer]:
-    """Search for follow-up questions, and ask the chat model for an answer from the points of all passages.
-
-    Args:
-        evidence: The evidence for the question itself.
-        models: The models that process follow-up questions.
-        calls: The calls so far.
-        retrieval: The options with which the evidence was found. Follow-up questions are searched for with them too.
+    """Search for follow-up questions with the options of the question, and ask the chat model for an answer from the
+    points of all passages.
 
     Raises:
         QueryError: A corpus has no communities.
@@ -218,14 +209,7 @@ def within(budget: int, texts: Iterable[str], model: StreamingChatModel) -> list
 
 
 def numbers_of(evidence: Evidence, given: list[Passage], budget: int, model: StreamingChatModel) -> list[int]:
-    """Choose the passages and facts that fit into a prompt, and return their numbers.
-
-    Args:
-        evidence: The evidence.
-        given: All passages so far, by number from 1. New ones are added.
-        budget: Maximum number of tokens.
-        model: The chat model, which counts tokens.
-    """
+    """Choose the passages and facts that fit into a prompt, and return their numbers. New ones are added to `given`."""
     chosen = given_within(evidence, budget, model)
     places = [place_of(passage) for passage in given]
     for passage in chosen:

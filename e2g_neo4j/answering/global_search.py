@@ -59,17 +59,11 @@ NOT_SAID = "The reports do not say."
 """The answer if no report helps."""
 
 
-def global_search(
-    models: Models, question: str, corpora: Sequence[str], level: Level | None, calls: Calls
-) -> Operation[Answer]:
+def global_search(evidence: Evidence, models: Models, calls: Calls, level: Level | None) -> Operation[Answer]:
     """Emit what will be read, ask the chat model for points of the reports, then for an answer from the points.
 
-    Args:
-        models: The models.
-        question: The question.
-        corpora: The corpora.
-        level: Which reports are read. Default: those of the finest level that fit into BATCHES batches, about.
-        calls: The calls so far.
+    The evidence that is given has the question and the corpora, and no passages. Without a level, the reports of the
+    finest one are read that fit into BATCHES batches, about.
 
     Raises:
         NotFoundError: A corpus has no documents.
@@ -78,6 +72,7 @@ def global_search(
         ModelError: The model failed, or no report fits its context.
         UnusableReplyError: The model sent no usable reply to any batch, or no answer.
     """
+    question, corpora = evidence.question, evidence.corpora
     check_question(question)
     rows = yield from read_each("query/corpus", {corpus: {"terms": []} for corpus in corpora})
     check_found(rows)
@@ -87,8 +82,6 @@ def global_search(
     budget = calls.budget(MAP, question)
     if budget <= 0:
         raise too_small(budget)
-    evidence = Evidence(question, tuple(corpora), "global", "", (), (), 0, (), mode="global")
-
     most = calls.settings.map_calls
     limit = most * budget // SHORTEST + 1
     chosen = ALL_LEVELS if level == "dynamic" else level
@@ -138,11 +131,6 @@ def descend(reports: Sequence[Report], question: str, calls: Calls) -> Operation
 
     The reports within a relevant one are rated, too, and replace it if one of them is relevant. If no report of the
     first levels is, all those within them are rated.
-
-    Args:
-        reports: The reports of the highest level.
-        question: The question.
-        calls: The calls so far.
 
     Returns:
         The reports, the most relevant first, and a sentence about them. The given reports if none could be rated.

@@ -28,10 +28,6 @@ def map_reduce(evidence: Evidence, calls: Calls) -> Operation[Answer]:
 
     There are at most `settings.map_calls` batches. Of more evidence, the best passages are read.
 
-    Args:
-        evidence: The evidence.
-        calls: The calls so far.
-
     Raises:
         ModelError: The model failed, or no passage fits its context.
         UnusableReplyError: The model sent no usable reply to any batch, or no answer.

@@ -23,14 +23,7 @@ _PATHS = frozenset(["shortestpath", "allshortestpaths"])
 
 
 def check_statement(statement: str) -> None:
-    """Parse a statement.
-
-    Args:
-        statement: The statement.
-
-    Raises:
-        UnreadableStatement: It is not one of the subset.
-    """
+    """Raise UnreadableStatement if a statement is not one of the subset."""
     if len(statement) > LONGEST:
         raise UnreadableStatement(f"it has more than {LONGEST} characters")
     if re.search(r"\\u", statement, re.IGNORECASE):

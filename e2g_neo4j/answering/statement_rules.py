@@ -27,11 +27,7 @@ _OPERATORS = re.compile(r"ProcedureCall|LoadCSV|Transaction\w+|Show\w+|Terminate
 
 
 def refused_words(statement: str) -> str | None:
-    """Return why a statement is refused before the server sees it, or None.
-
-    Args:
-        statement: The statement.
-    """
+    """Return why a statement is refused before the server sees it, or None."""
     try:
         check_statement(statement)
     except UnreadableStatement as error:
@@ -40,11 +36,7 @@ def refused_words(statement: str) -> str | None:
 
 
 def refused_plan(explained: Explained) -> str | None:
-    """Return why a statement is refused for its plan, or None.
-
-    Args:
-        explained: What the server tells about the statement.
-    """
+    """Return why a statement is refused for its plan, or None."""
     if not explained.reads:
         return "it does not only read"
     for operator in sorted(explained.operators):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import Annotated, Any, Literal, Unpack, cast
+from typing import Annotated, Any, Unpack
 
 import typer
 from rich.table import Table
 
-from e2g_neo4j.answering.answer import Method
+from e2g_neo4j.answering.methods import METHODS, MethodName, tell_methods
 from e2g_neo4j.cli import show, show_evidence
 from e2g_neo4j.cli.browser import show_in_browser
 from e2g_neo4j.cli.json_output import print_json
 from e2g_neo4j.cli.options import (
+    METHOD_NAMES,
     Corpora,
     CorporaToCheck,
     ExistingCorpus,
@@ -21,6 +22,8 @@ from e2g_neo4j.cli.options import (
     choose_corpora,
     choose_corpus,
     out,
+    parse_method,
+    spelled,
     with_retrieval_options,
 )
 from e2g_neo4j.cli.terminal import escape
@@ -32,6 +35,9 @@ from e2g_neo4j.retrieval.strategies import load_strategies
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Evidence
+
+READING = " and ".join(spelled(one.name) for one in METHODS.values() if not one.searches)
+"""The methods that tell beforehand what they will read."""
 
 
 @with_retrieval_options
@@ -82,11 +88,13 @@ def ask(
         int, typer.Option("--samples", help="Sample as many answers, up to 10, and keep the one they agree on most.")
     ] = 1,
     method: Annotated[
-        Literal["direct", "map-reduce", "all-text", "global", "drift"],
+        MethodName,
         typer.Option(
             "--method",
-            help="Answer from all evidence at once; from points of it, of all text, or of the reports of communities, "
-            "batch by batch; or by follow-up questions.",
+            metavar=f"<{'|'.join(METHOD_NAMES)}>",
+            parser=parse_method,
+            autocompletion=lambda: list(METHOD_NAMES),
+            help=tell_methods(spelled),
         ),
     ] = "direct",
     level: Annotated[
@@ -100,36 +108,35 @@ def ask(
         ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="With all-text and global: only tell how much is read, in how many calls.")
+        bool, typer.Option("--dry-run", help=f"With {READING}: only tell how much is read, in how many calls.")
     ] = False,
     as_json: Json = False,
     **retrieval: Unpack[RetrievalKeywords],
 ) -> None:
     """Answer a question with the configured chat model, or print the evidence if there is none."""
-    how = cast(Method, method.replace("-", "_"))
-    if dry_run and how not in ("all_text", "global"):
-        raise typer.BadParameter("Only the methods all-text and global have a --dry-run.")
+    if dry_run and METHODS[method].searches:
+        raise typer.BadParameter(f"Only the methods {READING} have a --dry-run.")
     chosen: Any = int(level) if level and level.isdecimal() else level
     with E2G() as e2g, ExitStack() as shown:
         progress = shown.enter_context(show.progress(quiet=as_json))
         asked = choose_corpora(e2g, corpora)
-        options: dict[str, Any] = {"choices": choices or (), "samples": samples, "method": how, "level": chosen}
+        options: dict[str, Any] = {"choices": choices or (), "samples": samples, "method": method, "level": chosen}
         for piece in e2g.stream(question, corpora=asked, progress=progress, **options, **retrieval):
             if isinstance(piece, Answer):
                 answer = piece
             elif isinstance(piece, Evidence):
-                if dry_run and piece.mode == how:  # without a chat model, nothing is read
+                if dry_run and piece.mode == method:  # without a chat model, nothing is read
                     answer = Answer(None, piece)
                     break
             else:
                 shown.close()
                 if not (choices or as_json):
                     out.print(escape(piece), end="")
-    if dry_run and answer.evidence.mode == how and not as_json:
+    if dry_run and answer.evidence.mode == method and not as_json:
         out.print(escape(answer.evidence.reason))
         return
-    if answer.text is None and method != "direct":
-        lacks = f"The method {method} needs a chat model: set E2G_CHAT_MODEL, such as ollama:NAME."
+    if answer.text is None and METHODS[method].needs_chat_model:
+        lacks = f"The method {spelled(method)} needs a chat model: set E2G_CHAT_MODEL, such as ollama:NAME."
         typer.secho(f"{lacks} This is evidence only.", fg="yellow", err=True)
     if as_json:
         print_json(answer)

@@ -13,10 +13,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from e2g_neo4j.answering.answer import Method
+from e2g_neo4j.answering.methods import MethodName
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.files import check_file, write_file
-from e2g_neo4j.cli.options import LlmWhereUsed, Overwrite, Where, choose_corpus, modes_named, out
+from e2g_neo4j.cli.options import METHOD_NAMES, LlmWhereUsed, Overwrite, Where, choose_corpus, modes_named, out
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import WORSE
@@ -76,7 +76,9 @@ def evaluate_command(
     methods: Annotated[
         str,
         typer.Option(
-            "--methods", help="Methods of `e2g ask` whose answers are scored too: map-reduce, all-text, global, drift."
+            "--methods",
+            help="Methods of `e2g ask` whose answers are scored too: "
+            f"{', '.join(name for name in METHOD_NAMES if name != 'direct')}.",
         ),
     ] = "",
     against: Annotated[
@@ -142,7 +144,7 @@ def evaluate_command(
             gold_questions,
             corpus=choose_corpus(e2g, corpus),
             modes=selected,
-            methods=[cast(Method, one.strip().replace("-", "_")) for one in methods.split(",") if one.strip()],
+            methods=[cast(MethodName, one.strip().replace("-", "_")) for one in methods.split(",") if one.strip()],
             against=base,
             k=k,
             unit=unit,

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
+from e2g_neo4j.answering.methods import METHODS, MethodName
 from e2g_neo4j.client import E2G
 from e2g_neo4j.retrieval.options import RetrievalOptions, Unit
 from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, load_strategies
@@ -33,6 +34,21 @@ def declare(name: str, type: Any, *flags: str, more: str = "", **how: Any) -> An
     """Declare an option of retrieval for the command line."""
     help = f"{RetrievalOptions.summary(name)} {more}".rstrip()
     return Annotated[type, typer.Option(*(flags or [f"--{name.replace('_', '-')}"]), help=help, **how)]
+
+
+def spelled(method: str) -> str:
+    """Return the name of a method as options have it."""
+    return method.replace("_", "-")
+
+
+METHOD_NAMES: Mapping[str, MethodName] = {spelled(one.name): one.name for one in METHODS.values()}
+
+
+def parse_method(name: str) -> MethodName:
+    """Return the method of a name."""
+    if name not in METHOD_NAMES:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, METHOD_NAMES))}.")
+    return METHOD_NAMES[name]
 
 
 out = Console(highlight=False, soft_wrap=True)

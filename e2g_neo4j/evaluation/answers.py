@@ -21,7 +21,7 @@ from string import ascii_uppercase
 from typing import Any, Unpack
 
 from e2g_neo4j.answering.agreement import f1, f_measure, normalised, without_citations, words_of
-from e2g_neo4j.answering.answer import Method
+from e2g_neo4j.answering.methods import MethodName
 from e2g_neo4j.answering.support import passages_of, support
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ConfigurationError, UnusableReplyError
@@ -70,7 +70,7 @@ class _Calls:
 
 
 def ask_for_answer(
-    e2g: E2G, question: Question, *, corpus: str, method: Method = "direct", **retrieval: Unpack[RetrievalKeywords]
+    e2g: E2G, question: Question, *, corpus: str, method: MethodName = "direct", **retrieval: Unpack[RetrievalKeywords]
 ) -> tuple[ScoredAnswer, Answer | None]:
     """Answer a question with `E2G.answer`, and score the answer if the question has one.
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 
-from e2g_neo4j.answering.answer import Method, check_method
+from e2g_neo4j.answering.methods import METHODS, AnswerOptions, MethodName
 from e2g_neo4j.answering.support import content_words
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError
@@ -70,7 +70,7 @@ def evaluate(
     *,
     corpus: str,
     modes: Sequence[str],
-    methods: Sequence[Method] = (),
+    methods: Sequence[MethodName] = (),
     against: str | None = None,
     k: int = 25,
     unit: Unit | None = None,
@@ -126,7 +126,7 @@ def evaluate(
         raise QueryError("Judging compares with a base mode: name it (`--against`).")
     methods = list(dict.fromkeys(methods))
     for method in methods:
-        check_method(method, (), 1)
+        AnswerOptions(method=method)  # raises QueryError if it is unknown
     if "direct" in methods:
         raise QueryError("The method direct is how the modes answer: leave it out of the methods.")
     if methods and not (answers or judged):
@@ -252,11 +252,11 @@ class _Asking:
             return self._outcome(question, evidence, scores, parts, scored, self._checked(question, answer))
         return self._outcome(question, evidence, scores, parts)
 
-    def outcome_of_method(self, method: Method, question: Question, corpus: IndexedCorpus, gold: Gold) -> Outcome:
+    def outcome_of_method(self, method: MethodName, question: Question, corpus: IndexedCorpus, gold: Gold) -> Outcome:
         """Answer by a method other than "direct"."""
         began = perf_counter()
         retrieval = RetrievalKeywords(history=question.history)
-        if method != "global":
+        if "where" in METHODS[method].takes:
             retrieval["where"] = self.where
         scored, answer = ask_for_answer(self.e2g, question, corpus=corpus.name, method=method, **retrieval)
         parts = dict.fromkeys(PARTS, 0.0) | {"ranking": perf_counter() - began}

@@ -11,6 +11,7 @@ from operations import WordModel
 
 from e2g_neo4j.answering.all_text import without_overlaps
 from e2g_neo4j.answering.answer import answer
+from e2g_neo4j.answering.methods import AnswerOptions
 from e2g_neo4j.errors import NotFoundError, QueryError
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.runtime.requests import Chat, Emit, Read
@@ -51,7 +52,7 @@ def ask(*replies: str, tokens: int = 130, most: int = 64, size: int = 300, of: i
     settings = Settings().model_copy(update={"evidence_tokens": tokens, "map_calls": most})
     models: Any = SimpleNamespace(settings=settings, chat_model=WordModel())
     retrieval = RetrievalOptions(where=where or None)
-    operation: Any = answer(models, "Who?", ["c"], retrieval, method="all_text")
+    operation: Any = answer(models, "Who?", ["c"], AnswerOptions(retrieval, method="all_text"))
     left, prompts, emitted = list(replies), list[str](), list[Evidence]()
     reply: Any = None
     while True:
@@ -125,7 +126,7 @@ def test_other_options_are_refused() -> None:
     models: Any = None
     options = RetrievalOptions(mode="lightrag", tokens=500, llm=True, where={"year": 1878})
     with pytest.raises(QueryError, match="does not search for passages: leave out tokens, mode, llm"):
-        next(answer(models, "Who?", ["c"], options, method="all_text"))
+        next(answer(models, "Who?", ["c"], AnswerOptions(options, method="all_text")))
 
 
 def test_overlaps_are_left_out_in_each_document() -> None:

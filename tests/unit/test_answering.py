@@ -9,15 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from e2g_neo4j.answering.answer import (
-    answer_from,
-    letter_in,
-    probabilities,
-    request_for,
-)
-from e2g_neo4j.answering.calls import PROMPTS
+from e2g_neo4j.answering.calls import PROMPTS, Calls
 from e2g_neo4j.answering.citations import CitationFilter
+from e2g_neo4j.answering.direct import answer_from, letter_in, probabilities, request_for
 from e2g_neo4j.answering.evidence import facts_within_budget, numbered, within_budget
+from e2g_neo4j.answering.methods import AnswerOptions
 from e2g_neo4j.errors import ConfigurationError, ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.settings import Settings
@@ -176,7 +172,7 @@ def test_prompts_of_ones_own_replace_the_bundled_ones(tmp_path):
 
 def told(reply: str | list[str], *passages: Passage, options: tuple[str, ...] = (), samples: int = 1, **more):
     """The answer that a model's reply, or one reply after the other, leads to."""
-    operation = answer_from(evidence(*passages), COUNTING, Settings(), options, samples)
+    operation = answer_from(evidence(*passages), Calls(COUNTING, Settings()), options, samples)
     replies = [reply] if isinstance(reply, str) else reply
     step: Any = next(operation)
     requests = []
@@ -214,7 +210,7 @@ def test_that_the_evidence_does_not_say_is_an_answer(said):
 
 
 def test_without_evidence_nobody_is_asked():
-    operation = answer_from(evidence(), COUNTING, Settings())
+    operation = answer_from(evidence(), Calls(COUNTING, Settings()))
     with pytest.raises(StopIteration) as end:
         next(operation)
     assert (end.value.value.found, end.value.value.text) == (False, "The evidence does not say.")
@@ -227,7 +223,7 @@ def test_a_context_without_room_for_evidence_is_an_error():
     narrow: Any = Narrow()
 
     with pytest.raises(ModelError, match="E2G_LLM_CONTEXT"):
-        next(answer_from(evidence(passage(0, 60)), narrow, Settings()))
+        next(answer_from(evidence(passage(0, 60)), Calls(narrow, Settings())))
 
 
 # --- samples -----------------------------------------------------------------------------------------
@@ -270,7 +266,7 @@ def test_the_letter_chosen_most_often_is_kept() -> None:
 @pytest.mark.parametrize("samples", [0, 11])
 def test_samples_are_1_to_10(samples: int) -> None:
     with pytest.raises(QueryError, match="1 to 10"):
-        next(answer_from(evidence(passage(0, 60)), COUNTING, Settings(), (), samples))
+        AnswerOptions(samples=samples)
 
 
 # --- options -----------------------------------------------------------------------------------------
@@ -316,4 +312,4 @@ def test_a_choice_is_asked_for_with_log_probabilities_and_again_without_a_letter
 @pytest.mark.parametrize("number", [1, 27])
 def test_options_are_2_to_26(number):
     with pytest.raises(QueryError, match="2 to 26"):
-        next(answer_from(evidence(passage(0, 60)), COUNTING, Settings(), ("x",) * number))
+        next(answer_from(evidence(passage(0, 60)), Calls(COUNTING, Settings()), ("x",) * number))

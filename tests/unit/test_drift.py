@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar
 
 import pytest
 from operations import MODEL
 
 from e2g_neo4j.answering import answer as answering
 from e2g_neo4j.answering import drift as module
-from e2g_neo4j.answering.answer import Method, answer
+from e2g_neo4j.answering.answer import answer
 from e2g_neo4j.answering.calls import PROMPTS, Calls
 from e2g_neo4j.answering.drift import CALLS, drift, follow_ups_in, local_options
 from e2g_neo4j.answering.evidence import usage_of
+from e2g_neo4j.answering.methods import METHODS, AnswerOptions, MethodName
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import example_texts
 from e2g_neo4j.models.chat.prompts import load_prompt
@@ -318,18 +319,18 @@ def test_a_repeated_example_has_no_follow_up_question() -> None:
 def test_one_answer_in_words(more: dict[str, Any]) -> None:
     models: Any = None
     with pytest.raises(QueryError, match="DRIFT writes one answer in words"):
-        next(answer(models, "Who?", ["c"], RetrievalOptions(), method="drift", **more))
+        next(answer(models, "Who?", ["c"], AnswerOptions(method="drift", **more)))
 
 
-@pytest.mark.parametrize("method", get_args(Method))
-def test_without_a_chat_model_there_is_the_evidence_alone(monkeypatch: pytest.MonkeyPatch, method: Method) -> None:
+@pytest.mark.parametrize("method", METHODS)
+def test_without_a_chat_model_there_is_the_evidence_alone(monkeypatch: pytest.MonkeyPatch, method: MethodName) -> None:
     def retrieve(*asked: Any, **more: Any) -> Operation[Evidence]:
         return evidence("Who?", 0)
         yield
 
     monkeypatch.setattr(answering, "retrieve", retrieve)
     models: Any = SimpleNamespace(settings=Settings(), chat_model=None)
-    operation = answer(models, "Who?", ["c"], RetrievalOptions(), method=method)
+    operation = answer(models, "Who?", ["c"], AnswerOptions(method=method))
     assert next(operation) == Emit(evidence("Who?", 0))
     with pytest.raises(StopIteration) as end:
         next(operation)

@@ -15,6 +15,7 @@ from e2g_neo4j.answering.answer import answer
 from e2g_neo4j.answering.batches import batches_of
 from e2g_neo4j.answering.calls import PROMPTS
 from e2g_neo4j.answering.global_search import most_alike, shuffled
+from e2g_neo4j.answering.methods import AnswerOptions
 from e2g_neo4j.answering.reports import finest_level
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import objects_in
@@ -127,7 +128,7 @@ def ask(corpus: Corpus, *replies: str, tokens: int = 100, map_calls: int = 64, *
     progress: list[tuple[str, int, int]] = []
     retrieval = more.pop("retrieval", RetrievalOptions())
     show = lambda *step: progress.append(step)  # noqa: E731
-    operation: Any = answer(models, "Who?", ["c"], retrieval, method="global", progress=show, **more)
+    operation: Any = answer(models, "Who?", ["c"], AnswerOptions(retrieval, method="global", **more), progress=show)
     left, requests, emitted = list(replies), list[ChatRequest](), list[Evidence]()
     reply: Any = None
     while True:
@@ -349,4 +350,4 @@ def test_options_that_do_not_apply_are_refused(more: dict[str, Any], message: st
         ask(Corpus(), **more)
     models: Any = None
     with pytest.raises(QueryError, match="Only the method global"):
-        next(answer(models, "Who?", ["c"], RetrievalOptions(), level=2))
+        next(answer(models, "Who?", ["c"], AnswerOptions(level=2)))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from operations import MODEL, WordModel, conversation
 
-from e2g_neo4j.answering.answer import answer, answer_options
 from e2g_neo4j.answering.batches import Batches, batches_of
 from e2g_neo4j.answering.calls import PROMPTS, Calls
 from e2g_neo4j.answering.evidence import usage_of
 from e2g_neo4j.answering.map_reduce import map_reduce
+from e2g_neo4j.answering.methods import METHODS, AnswerOptions, MethodName
 from e2g_neo4j.answering.points import points_in
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import objects_in
@@ -191,17 +191,21 @@ def test_planted_instructions_stay_inside_the_data() -> None:
 
 
 def test_the_method_is_checked_before_anything_is_asked() -> None:
-    models: Any = None
-    asked: Any = {"models": models, "question": "Who?", "corpora": ["c"], "retrieval": RetrievalOptions()}
+    more: Any
     for more in ({"choices": ("A", "B")}, {"samples": 2}):
         with pytest.raises(QueryError, match="leave out options and samples"):
-            next(answer(**asked, method="map_reduce", **more))
+            AnswerOptions(method="map_reduce", **more)
+    unknown: Any = "map-reduce"
     with pytest.raises(QueryError, match="choose among direct, map_reduce"):
-        next(answer(**asked | {"method": "map-reduce"}))
+        AnswerOptions(method=unknown)
+
+
+def test_the_names_for_annotations_are_those_of_the_methods() -> None:
+    assert get_args(MethodName) == tuple(METHODS)
 
 
 def test_map_reduce_retrieves_more_evidence() -> None:
     settings = Settings(evidence_tokens=500)
-    assert answer_options(RetrievalOptions(), settings).tokens == 500
-    assert answer_options(RetrievalOptions(), settings, "map_reduce").tokens == 4000
-    assert answer_options(RetrievalOptions(k=3), settings, "map_reduce").tokens is None
+    assert METHODS["direct"].evidence_options(RetrievalOptions(), settings).tokens == 500
+    assert METHODS["map_reduce"].evidence_options(RetrievalOptions(), settings).tokens == 4000
+    assert METHODS["map_reduce"].evidence_options(RetrievalOptions(k=3), settings).tokens is None

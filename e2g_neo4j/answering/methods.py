@@ -1,0 +1,175 @@
+"""The ways to answer a question, each one object, and what may be asked of them. A new one is added to `METHODS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from e2g_neo4j.answering.all_text import all_text
+from e2g_neo4j.answering.calls import Calls
+from e2g_neo4j.answering.direct import answer_from
+from e2g_neo4j.answering.drift import drift
+from e2g_neo4j.answering.global_search import Level, global_search
+from e2g_neo4j.answering.map_reduce import BATCHES, map_reduce
+from e2g_neo4j.errors import QueryError
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.retrieval.options import MAX_TOKENS, RetrievalOptions
+from e2g_neo4j.runtime.requests import Operation
+from e2g_neo4j.settings import Settings
+from e2g_neo4j.types.results import Answer, Evidence
+
+MethodName: TypeAlias = Literal["direct", "map_reduce", "all_text", "global", "drift"]
+"""The names of METHODS, for annotations."""
+
+MAX_SAMPLES = 10
+"""Maximum number of answers that are sampled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question to a method.
+
+    Attributes:
+        evidence: The question with what was found for it: nothing yet if the method does not search.
+        models: The models.
+        calls: The calls of the chat model so far.
+        options: The options of the answer.
+        retrieval: The retrieval options with which the evidence was found.
+    """
+
+    evidence: Evidence
+    models: Models
+    calls: Calls
+    options: AnswerOptions
+    retrieval: RetrievalOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """A way to answer.
+
+    Attributes:
+        name: The name that the option `method` takes.
+        title: Its name in messages.
+        summary: From what it makes the answer, as a phrase.
+        run: Answers a question.
+        searches: Whether it gets evidence. Others emit what they read.
+        takes: The retrieval options that it takes.
+        takes_choices: Whether it takes choices and samples.
+        takes_level: Whether it reads reports of a level.
+        needs_chat_model: Whether evidence without an answer is less than it promises.
+        batches: The prompts that the evidence fills without `k` and `tokens`, about.
+    """
+
+    name: MethodName
+    title: str
+    summary: str
+    run: Callable[[Asked], Operation[Answer]]
+    searches: bool = True
+    takes: Set[str] = frozenset(RetrievalOptions.model_fields)
+    takes_choices: bool = False
+    takes_level: bool = False
+    needs_chat_model: bool = True
+    batches: int = 1
+
+    def evidence_options(self, retrieval: RetrievalOptions, settings: Settings) -> RetrievalOptions:
+        """Return the options to retrieve the evidence with: without `k` and `tokens`, as much as the method reads."""
+        if retrieval.k is None and retrieval.tokens is None:
+            tokens = min(settings.evidence_tokens * self.batches, MAX_TOKENS)
+            return retrieval.model_copy(update={"tokens": tokens})
+        return retrieval
+
+
+METHODS: Mapping[str, Method] = {
+    one.name: one
+    for one in (
+        Method(
+            name="direct",
+            title="The direct method",
+            summary="the evidence, in one prompt",
+            run=lambda asked: answer_from(asked.evidence, asked.calls, asked.options.choices, asked.options.samples),
+            takes_choices=True,
+            needs_chat_model=False,
+        ),
+        Method(
+            name="map_reduce",
+            title="Map-reduce",
+            summary="points of more evidence, which is read in batches",
+            run=lambda asked: map_reduce(asked.evidence, asked.calls),
+            batches=BATCHES,
+        ),
+        Method(
+            name="all_text",
+            title="Map-reduce over all text",
+            summary="points of all text, which is read in batches in document order",
+            run=lambda asked: all_text(asked.evidence, asked.retrieval.where, asked.calls),
+            searches=False,
+            takes={"where", "history"},
+        ),
+        Method(
+            name="global",
+            title="Global search",
+            summary="points of the reports of communities, which are read in batches",
+            run=lambda asked: global_search(asked.evidence, asked.models, asked.calls, asked.options.level),
+            searches=False,
+            takes={"history"},
+            takes_level=True,
+        ),
+        Method(
+            name="drift",
+            title="DRIFT",
+            summary="points of the evidence for the question and for follow-up questions",
+            run=lambda asked: drift(asked.evidence, asked.models, asked.calls, asked.retrieval),
+        ),
+    )
+}
+"""The methods, in the order of lists."""
+
+
+def tell_methods(spelled: Callable[[str], str]) -> str:
+    """Tell from what each method makes the answer, with the names as the reader writes them."""
+    return f"What to answer from. {'; '.join(f'{spelled(one.name)}: {one.summary}' for one in METHODS.values())}."
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOptions:
+    """The options of an answer. The attributes are arguments of `E2G.answer`.
+
+    Raises:
+        QueryError: A value is out of range, or the method does not use it.
+    """
+
+    retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
+    choices: Sequence[str] = ()
+    samples: int = 1
+    method: MethodName = "direct"
+    level: Level | None = None
+    max_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise QueryError(f"There is no method {self.method!r}: choose among {', '.join(METHODS)}.")
+        method, level = METHODS[self.method], self.level
+        if not 1 <= self.samples <= MAX_SAMPLES:
+            raise QueryError(f"Got samples={self.samples}: pass 1 to {MAX_SAMPLES}.")
+        if not method.takes_choices and (self.choices or self.samples > 1):
+            raise QueryError(
+                f"{method.title} writes one answer in words: leave out options and samples, or the method."
+            )
+        if level is not None and not method.takes_level:
+            [reading] = (one.name for one in METHODS.values() if one.takes_level)
+            raise QueryError(
+                f"Only the method {reading} reads reports of a level: leave out the level, or choose this method."
+            )
+        if level not in (None, "dynamic") and not (isinstance(level, int) and level >= 1):
+            raise QueryError(f"The level of reports is {level!r}: choose a number from 1, the finest, or dynamic.")
+        unused = {name: one for name, one in RetrievalOptions.model_fields.items() if name not in method.takes}
+        given = [name for name, one in unused.items() if getattr(self.retrieval, name) != one.default]
+        if "where" in given:
+            raise QueryError(
+                f"{method.title} reads reports, which may quote documents that the conditions exclude: leave out the "
+                "conditions, or choose the method all_text."
+            )
+        if given:
+            raise QueryError(f"{method.title} does not search for passages: leave out {', '.join(given)}.")
