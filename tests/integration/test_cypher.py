@@ -342,7 +342,7 @@ def writes(corpus: str, documents: list[Staged]) -> Iterator[Write]:
         request = merging.send(reply)
     yield request
     override = {"key": "b", "decided": True, "into": None, "documents": [], "senses": []}
-    document = {
+    document: dict[str, Any] = {
         **dict.fromkeys(("title", "source"), ids[0]), "id": ids[0], "state": "ready", "why": None, "visible": True,
         "chunks": 1, "characters": 1, "tokens": 1, "properties": {}, "losses": [],
     }  # fmt: skip
