@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from functools import partial
+from importlib import util
 from pathlib import Path
 from shlex import quote
 from threading import Event
@@ -40,8 +41,9 @@ from e2g_neo4j.indexing.summaries.dry_run import DryRunChatModel
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.choice import models_of_archive
-from e2g_neo4j.models.embedding.base import DEFAULT
+from e2g_neo4j.models.embedding.base import MULTILINGUAL
 from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.runtime.lazy_imports import pip_install, requirements
 from e2g_neo4j.runtime.requests import (
     CallDriver,
     Execute,
@@ -336,12 +338,21 @@ def _index_with(run: IndexRun, documents: Sequence[SourceDocument], *, adopted: 
     with run.timed("layers"):
         yield from update_layers(models, corpus, show, meter)
     report.spending, report.cost = meter.levels, run.cost
-    if report.documents and models.embedding_name == DEFAULT and models.language != "en":
+    if report.documents and not models.knows_language:
         report.warnings[corpus] = (
-            f"The corpus {corpus!r} is in {name_of(models.language)}, but its embedding model, {DEFAULT}, is English. "
-            f"To find more, run `e2g reindex --corpus {quote(corpus)} --embedding-model NAME` with a multilingual one."
+            f"The corpus {corpus!r} is in {name_of(models.language)}, which its embedding model, "
+            f"{models.embedding_name}, does not know, so words count more. To find more, run "
+            f"{command_for_language(corpus)}."
         )
     return report
+
+
+def command_for_language(corpus: str) -> str:
+    """Return the command that gives a corpus an embedding model that knows its language."""
+    command = f"`e2g reindex --corpus {quote(corpus)} --embedding-model {MULTILINGUAL}`"
+    if util.find_spec("sentence_transformers"):
+        return command
+    return f"{command} after `{pip_install(*requirements('sentence-transformers'))}`"
 
 
 def meter_of(budget_tokens: int | None, show: Progress) -> UsageMeter:

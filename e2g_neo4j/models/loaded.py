@@ -15,7 +15,7 @@ from e2g_neo4j.models.chat import retry
 from e2g_neo4j.models.chat.load import load_chat_model
 from e2g_neo4j.models.embedding.adapted import adapted, too_many_dimensions
 from e2g_neo4j.models.embedding.base import POOLING, Embedder
-from e2g_neo4j.models.embedding.prefixes import Prefixes, model_prefixes
+from e2g_neo4j.models.embedding.prefixes import Prefixes, knows_language, model_prefixes
 from e2g_neo4j.models.embedding.weights import PUBLISHED, Weights
 from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.runtime.lazy_imports import needs
@@ -175,6 +175,11 @@ class Models:
     def language(self) -> str:
         """The code of the language of the spaCy pipeline."""
         return self.pipeline_id.partition("_")[0]
+
+    @property
+    def knows_language(self) -> bool:
+        """Whether the embedding model knows the language of the pipeline. A model of the caller's does."""
+        return self._given_embedder is not None or knows_language(self.embedding_name, self.language)
 
     @once
     def pipeline_id(self) -> str:

@@ -79,6 +79,7 @@ class Query:
         fulltext: The suffix of the full-text indexes of the corpora.
         keywords: Returns the nouns, names and noun phrases of the question: by key, how it spells them.
         names: The names and nouns that the pipeline finds in the question, by key, with their types.
+        foreign: Whether the embedding model does not know the language of the corpora.
         linked: What the graph has about the entities. Empty for modes that do not need them.
         explanation: What to tell in the evidence.
     """
@@ -97,6 +98,7 @@ class Query:
     fulltext: str = ""
     keywords: Callable[[], Mapping[str, str]] = dict
     names: Mapping[str, str] = field(default_factory=dict)
+    foreign: bool = False
     linked: Linked = field(default_factory=Linked)
     explanation: Explanation = field(default_factory=Explanation)
 

@@ -280,6 +280,7 @@ def _rank(
         fulltext=fulltext,
         without=options.without,
         keywords=asked.keywords,
+        foreign=not asked.group.models.knows_language,
         linked=linked,
         explanation=explanation_of(strategy, linked, hops, selection.unit),
     )

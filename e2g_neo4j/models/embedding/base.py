@@ -25,6 +25,9 @@ DEFAULT = "BAAI/bge-small-en-v1.5"
 CHINESE = "BAAI/bge-small-zh-v1.5"
 """The name of the model that Chinese corpora get instead of the default."""
 
+MULTILINGUAL = "intfloat/multilingual-e5-small"
+"""The name of a small model that knows a hundred languages, for advice."""
+
 LONGEST_TOKEN = 24
 """In characters. No vocabulary has longer words."""
 

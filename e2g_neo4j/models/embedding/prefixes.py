@@ -1,4 +1,4 @@
-"""The prefixes that embedding models expect before a question and before a passage.
+"""What the name of an embedding model tells: the prefixes that it expects, and the languages that it knows.
 
 Many models are trained with such prefixes and are worse without them. sentence-transformers models may name them in
 their configuration (`prompts`). For the others, and for Ollama, which does not know them, there is a table of families.
@@ -37,6 +37,14 @@ FAMILIES: tuple[tuple[str, Prefixes], ...] = (
 """Patterns of model names and the prefixes that their model cards ask for. The first match counts. docs/models.md has
 the same table."""
 
+_ENGLISH = re.compile(
+    r"\b(?<!multilingual-)en(-|$)|\bbge-(small|base|large)|\b(all|multi-qa|msmarco|paraphrase)-(minilm|mpnet|distil)"
+    r"|\bmxbai-embed-large|\bsnowflake-arctic-embed(?!2|.*v2)|\bnomic-embed-text(?!-v2)|\bmodernbert-embed"
+    r"|(?<!multilingual-)\be5-(small|base|large)|\bgte-(small|base|large)"
+)
+_CHINESE = re.compile(r"\bbge-(small|base|large)-zh")
+"""Names of models for English and for Chinese alone. Others are taken for multilingual ones."""
+
 _PASSAGE_PROMPTS = ("document", "passage", "corpus")
 """Names of the prompt for passages, as sentence-transformers looks them up in `encode_document`."""
 
@@ -60,5 +68,17 @@ def model_prefixes(
         return Prefixes(query, passage)
     if default_prompt and (both := configured.get(default_prompt)):
         return Prefixes(both, both)
-    last = re.split(r"[/\\]", name.casefold().rstrip("/\\"))[-1].replace("_", "-")
+    last = _last_part(name)
     return next((prefixes for pattern, prefixes in FAMILIES if re.search(pattern, last)), Prefixes())
+
+
+def knows_language(name: str, language: str) -> bool:
+    """Return whether an embedding model knows a language, by its code, as far as the name of the model tells."""
+    last = _last_part(name)
+    if _CHINESE.search(last):
+        return language == "zh"
+    return language == "en" or not _ENGLISH.search(last)
+
+
+def _last_part(name: str) -> str:
+    return re.split(r"[/\\]", name.casefold().rstrip("/\\"))[-1].replace("_", "-")

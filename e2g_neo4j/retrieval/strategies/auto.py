@@ -25,6 +25,9 @@ SEED_WORDS = 0.5
 """What the best window by words is worth as a seed, relative to the range of the DEPTH best cosines: how far these lie
 apart depends on the embedding model. Others count by their share of its BM25."""
 
+FOREIGN_SEED_WORDS = 2.0
+"""The same if the embedding model does not know the language."""
+
 TEMPERATURE = 0.25
 """Temperature of the softmax that distributes activation among them, relative to the same range: a quarter of it counts
 2.7 times as much."""
@@ -49,7 +52,7 @@ def auto(query: Query, *, words: bool = True) -> Ranking:
         "depth": DEPTH,
         "matches": MATCHES,
         "seeds": SEEDS,
-        "seed_words": SEED_WORDS if words else 0.0,
+        "seed_words": (FOREIGN_SEED_WORDS if query.foreign else SEED_WORDS) if words else 0.0,
         "temperature": TEMPERATURE,
         "own": OWN,
         "active": ACTIVE,
@@ -70,7 +73,10 @@ def auto(query: Query, *, words: bool = True) -> Ranking:
     hops = query.linked.hops_of_names
     if hops:
         query.explanation.notes.append(f"Chunks with a pair of names count more ({len(hops)}).")
-    return ranked(signals, words=words, named=partial(named_titles, query.question), hops=hops)
+    if words and query.foreign:
+        query.explanation.notes.append("The embedding model does not know the language, so words count more.")
+    named = partial(named_titles, query.question)
+    return ranked(signals, words=words, named=named, hops=hops, foreign=words and query.foreign)
 
 
 AUTO = Strategy(
