@@ -70,8 +70,14 @@ class Settings(BaseSettings):
 
     embedding_model: str = Field(
         "BAAI/bge-small-en-v1.5",
-        description="The name or folder of a sentence-transformers model, or `ollama:NAME`. The default and "
+        description="The name or folder of a sentence-transformers model, `ollama:NAME`, or `provider:NAME` for "
+        "LangChain's init_embeddings, such as `openai:text-embedding-3-small`. The default and "
         "`sentence-transformers/all-MiniLM-L6-v2` are fetched on first use, and need no PyTorch.",
+    )
+    embedding_url: str | None = Field(
+        None,
+        description="Address of a server with the API of the provider of E2G_EMBEDDING_MODEL, such as vLLM, TEI, LM "
+        "Studio or llama.cpp with `openai:NAME`. Default: the provider's own.",
     )
     embedding_precision: Literal["auto", "float32"] = Field(
         "auto", description="auto: bfloat16 if the processor supports it; float32: never."

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from e2g_neo4j.models.titles import linked_document
-from e2g_neo4j.models.words import count_terms
+from e2g_neo4j.models.words import count_terms, divide_words
 from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Span, Vectors, cut_by
 from e2g_neo4j.types.graph import Summary
 from e2g_neo4j.types.mentions import ChunkMentions, DocumentNames, NameMerge
@@ -160,6 +160,7 @@ def chunk_row(read: EmbeddedChunk) -> dict[str, Any]:
         "document": read.document,
         "index": chunk.index,
         "text": None if chunk.stands_for else chunk.text,
+        "divided": None if chunk.stands_for else divide_words(chunk.text),
         "start": chunk.start,
         "end": chunk.end,
         "tokens": chunk.tokens,
@@ -198,6 +199,7 @@ def window_rows(read: EmbeddedChunk) -> Iterator[Mapping[str, Any]]:
             "chunk": read.chunk.id,
             "index": number,
             "text": None if read.chunk.stands_for else read.chunk.text[start:end],
+            "divided": None if read.chunk.stands_for else divide_words(read.chunk.text[start:end]),
             "start": read.chunk.start + start,
             "end": read.chunk.start + end,
             "embedding": vector.tolist(),

@@ -27,9 +27,6 @@ NAMES = {
 }  # fmt: skip
 """Languages that are told apart, by their codes in spaCy."""
 
-PACKAGES = {"ja": "spacy[ja]", "ko": "spacy[ko]", "th": "spacy[th]", "vi": "pyvi"}
-"""What spaCy needs for a language, beyond itself."""
-
 _CODES = {name: code for code, name in NAMES.items()}
 
 _SAME = {"no": "nb", "nn": "nb"}
@@ -54,26 +51,12 @@ def corpus_language(documents: Iterable[SourceDocument], default: str) -> str:
 
     Args:
         documents: the documents.
-        default: the language of text that is in no other one as far as is clear, or in one that spaCy cannot read here.
+        default: the language of text that is in no other one as far as is clear.
     """
     sizes: Counter[str] = Counter()
     for document in documents:
         sizes[_CODES.get(other_language(document.text, default) or "", default)] += len(document.text)
-    language = sizes.most_common(1)[0][0] if sizes else default
-    return language if can_be_read(language) else default
-
-
-def can_be_read(language: str) -> bool:
-    """Return whether the packages are installed that spaCy needs for a language."""
-    if language not in PACKAGES:
-        return True
-    import spacy
-
-    try:
-        spacy.blank(language)
-    except ImportError:
-        return False
-    return True
+    return sizes.most_common(1)[0][0] if sizes else default
 
 
 def other_language(text: str, language: str) -> str | None:

@@ -19,7 +19,7 @@ from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import ROWS, Staging, claim, decrement_ahead, load_stored, publish, purge, window_vectors
 from e2g_neo4j.indexing.cooccurrence import mentions
-from e2g_neo4j.indexing.language import PACKAGES, can_be_read, code_of, name_of, other_language
+from e2g_neo4j.indexing.language import code_of, name_of, other_language
 from e2g_neo4j.indexing.linked_names import LinkedNames, read_linked_names
 from e2g_neo4j.indexing.merge_overrides import read_overrides, resolve_names, update_names
 from e2g_neo4j.indexing.missed_names import known_names
@@ -32,7 +32,6 @@ from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder
 from e2g_neo4j.models.entities.extraction import extract_all
 from e2g_neo4j.models.entities.extraction_codec import decode, encode
 from e2g_neo4j.runtime.batched import batched
-from e2g_neo4j.runtime.lazy_imports import pip_install
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Write
 from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.runtime.threads import beside
@@ -328,8 +327,6 @@ def _language_warnings(documents: Sequence[SourceDocument], run: IndexRun) -> di
             file = source if Path(source).is_file() else "FILE"
             command = f"`e2g index {quote(file)} --corpus {quote(f'{run.corpus}-{code}')} --language {code}`"
             into = command if code else "`e2g index FILE --corpus OTHER` with a pipeline in E2G_SPACY_MODEL"
-            if code and not can_be_read(code):
-                into = f"{command} after `{pip_install(PACKAGES[code])}`"
             warnings[source] = (
                 f"{source} appears to be in {other}, but the corpus {run.corpus!r} is in {name_of(language)}, so its "
                 f"entities will be wrong. Delete it there, and index it with {into}."

@@ -117,14 +117,17 @@ class Models:
             return self._given_embedder or load_embedder(
                 settings.embedding_model,
                 ollama_host=settings.ollama_host,
+                url=settings.embedding_url,
                 precision=settings.embedding_precision,
                 dimensions=settings.embedding_dimensions,
+                window_tokens=settings.window_tokens,
             )
 
     @once
     def query_embedder(self) -> Embedder:
         """The embedding model for questions. It adds the prefix of questions. Raises what `embedder` raises."""
-        return adapted(self.unadapted, prefix=self._prefixes.query, dimensions=self.settings.embedding_dimensions)
+        embedder = getattr(self.unadapted, "for_questions", self.unadapted)
+        return adapted(embedder, prefix=self._prefixes.query, dimensions=self.settings.embedding_dimensions)
 
     @cached_property
     def chat_model(self) -> StreamingChatModel | None:

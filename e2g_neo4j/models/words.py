@@ -37,6 +37,29 @@ _TOKEN = regex.compile(
 between two letters, or a comma between two digits, is part of it."""
 
 
+_SPACELESS = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+")
+
+DIVIDED_INTO = 3
+"""Letters with their marks. On 298 questions in Thai, R@5 of BM25 is .983 with 2, .990 with 3, .993 with 4."""
+
+
+def divide_words(text: str) -> str | None:
+    """Return a text in which each three letters that follow each other are a word, in scripts without spaces that no
+    analyzer of the managed server divides: Thai, Lao, Khmer, Burmese. None: it has none of
+    them.
+
+    Lucene's analyzer `thai` takes words from the Java runtime. Without its locale data, the database stops.
+    """
+
+    def divide(run: regex.Match[str]) -> str:
+        letters = regex.findall(r"\X", run[0])
+        parts = (letters[at : at + DIVIDED_INTO] for at in range(max(len(letters) - DIVIDED_INTO + 1, 1)))
+        return f" {' '.join(map(''.join, parts))} "
+
+    divided, runs = _SPACELESS.subn(divide, text)
+    return divided if runs else None
+
+
 def tokens(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the words of a text as the indexes have them before they drop stop words: start, end, and the word."""
     for found in _TOKEN.finditer(text):

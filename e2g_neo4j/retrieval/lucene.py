@@ -6,6 +6,7 @@ import re
 
 import regex  # type: ignore[import-untyped]
 
+from e2g_neo4j.models.words import divide_words
 from e2g_neo4j.retrieval.word_statistics import WordStatistics
 from e2g_neo4j.types.ids import corpus_key
 
@@ -44,7 +45,8 @@ def lucene(question: str, corpus: str, statistics: WordStatistics | None = None,
     """
     if fulltext:
         key, text = f"fulltext_corpus{fulltext}", f"fulltext{fulltext}"
-        found = distinct_words(question[:MAX_CHARACTERS])
+        asked = question[:MAX_CHARACTERS]
+        found = distinct_words(divide_words(asked) or asked, MAX_CHARACTERS)
         words = " ".join(word.lower() if word in _OPERATORS else word for word in found)
     else:
         key, text = "corpus_key", "text"
@@ -63,10 +65,10 @@ def words_of(question: str) -> list[str]:
     return distinct + [word.replace("'", "’") for word in distinct if "'" in word]
 
 
-def distinct_words(question: str) -> list[str]:
-    """Return the words of a question, at most MAX_WORDS. Marks belong to their letters."""
+def distinct_words(question: str, most: int = MAX_WORDS) -> list[str]:
+    """Return the words of a question, at most so many. Marks belong to their letters."""
     found = _WORD.findall(question.replace("’", "'"))
-    return list(dict.fromkeys(found))[:MAX_WORDS]
+    return list(dict.fromkeys(found))[:most]
 
 
 def name_queries(name: str) -> list[list[str]]:

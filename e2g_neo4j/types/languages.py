@@ -31,7 +31,6 @@ _ANALYZERS = {
     "ro": "romanian",
     "ru": "russian",
     "sv": "swedish",
-    "th": "thai",
     "tr": "turkish",
     "zh": "cjk",
 }

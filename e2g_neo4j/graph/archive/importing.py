@@ -36,6 +36,7 @@ from e2g_neo4j.graph.archive.format import (
 )
 from e2g_neo4j.graph.archive.recovery import end_import, recover_abandoned_imports
 from e2g_neo4j.graph.lease import Lease
+from e2g_neo4j.models.words import divide_words
 from e2g_neo4j.runtime.requests import Execute, Read, Write
 from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.types.ids import cached_key, corpus_key, document_id
@@ -303,6 +304,8 @@ def _write(perform: Execute, archive: Archive, reservation: dict[str, str], *, f
         written = 0
         for rows in _batches(archive.rows(member, corpus), size):
             written += len(rows)
+            if member == NODES and fulltext:
+                rows = [{**row, "divided": divide_words(row["properties"].get("text") or "")} for row in rows]
             parameters = {"corpus": corpus, "rows": rows, **({"fulltext": fulltext} if member == NODES else {})}
             request = Write(((statement, parameters),), ("archive/is_mine", reservation))
             try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from threading import Lock
@@ -9,10 +11,19 @@ from typing import Any
 
 from e2g_neo4j.errors import ModelError
 
+SHORTEST_KEY = 8
+"""Characters of the value of a variable such as OPENAI_API_KEY that no message repeats."""
+
+_KEY = re.compile(r"\b(?:sk|pk|hf|gsk|pplx)[-_][\w*-]{6,}|(?<=Bearer )\S+")
+
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error message, at most 200 characters."""
-    return (str(error) or type(error).__name__).strip().splitlines()[0][:200]
+    """Return the first line of an error message, at most 200 characters, without keys that providers repeat."""
+    line = (str(error) or type(error).__name__).strip().splitlines()[0]
+    for name, value in os.environ.items():
+        if len(value) >= SHORTEST_KEY and name.endswith(("_KEY", "_TOKEN", "_SECRET")):
+            line = line.replace(value, "***")
+    return _KEY.sub("***", line)[:200]
 
 
 class RetryableError(Exception):

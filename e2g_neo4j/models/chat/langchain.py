@@ -169,12 +169,17 @@ def _translated(error: Exception) -> Exception:
     reason = first_line(error)
     if isinstance(error, ContextOverflowError):
         return TooLongError(f"the prompt does not fit into the model's context ({reason}). Set E2G_LLM_CONTEXT.")
+    return retryable(error) or ModelError(f"the chat model failed ({reason}). Check E2G_CHAT_MODEL and its server.")
+
+
+def retryable(error: Exception) -> RetryableError | None:
+    """Return the error to raise for one of a provider that is transient, or None."""
     causes = [error, *([error.__cause__] if isinstance(error.__cause__, Exception) else [])]
     for cause in causes:
         if _is_transient(cause):
             headers = getattr(getattr(cause, "response", None), "headers", None)
-            return RetryableError(reason, seconds_in(headers))
-    return ModelError(f"the chat model failed ({reason}). Check E2G_CHAT_MODEL and its server.")
+            return RetryableError(first_line(error), seconds_in(headers))
+    return None
 
 
 def _is_transient(error: Exception) -> bool:

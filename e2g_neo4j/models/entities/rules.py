@@ -27,6 +27,10 @@ _NAME, _VERSION = "e2g_rules", "1"
 
 _CHINESE = "zh"
 
+_DEMANDING = ("ja", "ko", "th", "vi")
+"""Languages for which spaCy needs further packages, to divide words. Here, spaces and signs divide them, which is
+enough for sentences, and for names with capital letters."""
+
 _LABELS = {"nr": "PERSON", "ns": "GPE", "nt": "ORG", "nz": "NAME"}
 """Labels of names by jieba's part of speech."""
 
@@ -49,8 +53,9 @@ def load_rules(name: str) -> Language:
     import spacy
 
     language = name.removeprefix(RULES)
+    by_spaces = {"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}} if language in _DEMANDING else {}
     try:
-        nlp = spacy.blank(language)
+        nlp = spacy.blank(language, config=by_spaces)
     except ImportError as error:
         raise PipelineError(
             f"spaCy cannot read the language {language!r}: {error}. Use its code, such as de, or set E2G_SPACY_MODEL "
@@ -61,6 +66,9 @@ def load_rules(name: str) -> Language:
         nlp.tokenizer = JiebaTokenizer(nlp.vocab)
         nlp.add_pipe("sentencizer", config={"punct_chars": ["。", "！", "？", "…", "!", "?", "；"]})
         return nlp
+    if language in _DEMANDING:
+        ends = spacy.util.compile_infix_regex([*(nlp.Defaults.infixes or ()), "[。！？]"])
+        nlp.tokenizer.infix_finditer = ends.finditer  # type: ignore[union-attr]
     nlp.add_pipe("sentencizer")
     if not spacy.Language.has_factory("e2g_capitals"):
         spacy.Language.component("e2g_capitals", func=_tag_capitals)
