@@ -154,7 +154,7 @@ def _sources(corpus: str, targets: Sequence[str], titles: Titles) -> Operation[d
 def _references(
     row: Mapping[str, Any], words: Sequence[Word], titles: Titles, sources: Mapping[str, list[str]]
 ) -> tuple[list[dict[str, Any]], bool]:
-    """Return what a chunk refers to, a row of `references/chunks`: one reference a document; and whether that is all."""
+    """Return what a chunk refers to, a row of `references/chunks`: one reference a document; whether that is all."""
     text, found, whole = row["text"] or "", dict[str, dict[str, Any]](), True
 
     def named() -> Iterator[tuple[Kind, int, int, Sequence[str]]]:
@@ -172,7 +172,7 @@ def _references(
         windows = {number for number, (first, last) in enumerate(row["windows"]) if first <= at < last}
         for document in documents[:MOST_BEARERS]:
             if len(found) < MOST_REFERENCES:
-                new = {"document": document, "kind": kind, "text": text[start:end], "windows": []}
+                new: dict[str, Any] = {"document": document, "kind": kind, "text": text[start:end], "windows": []}
                 one = found.setdefault(document, new)
                 one["windows"] = sorted(windows.union(one["windows"]))
             elif document not in found:

@@ -87,10 +87,10 @@ def test_a_title_of_many_documents_refers_to_a_bounded_number_of_them(
 
 
 HOSTILE = (
-    "The", "And", "Introduction", "Home", "Index", "Chapter 1", "AND OR NOT", "Night AND Day", 'OR "(*?:\\/ fog', "a.*[b-]+$ fog",
-    "fog~2 lamp^9", "corpus_key:* lamp", "/.*/ lamp", "__", "____ __", "_ fog _", "...", "?!", "\x01\x7f", "fog\x00lamp".replace("\x00", "\x02"),
-    "🦆", "🦆 lamp", "\u202efog lamp\u202c", "e\u0301lise fog", "\u0301\u0301", "שלום עולם", "夜霧", "İstanbul fog", "x" * 255 + "'s fog",
-    "x" * 5000, "fog " * 1250, "(film)", "((((", " ", "",
+    "The", "And", "Introduction", "Home", "Index", "Chapter 1", "AND OR NOT", "Night AND Day", 'OR "(*?:\\/ fog',
+    "a.*[b-]+$ fog", "fog~2 lamp^9", "corpus_key:* lamp", "/.*/ lamp", "__", "____ __", "_ fog _", "...", "?!",
+    "\x01\x7f", "fog\x02lamp", "🦆", "🦆 lamp", "\u202efog lamp\u202c", "e\u0301lise fog", "\u0301\u0301",
+    "שלום עולם", "夜霧", "İstanbul fog", "x" * 255 + "'s fog", "x" * 5000, "fog " * 1250, "(film)", "((((", " ", "",
 )  # fmt: skip
 
 

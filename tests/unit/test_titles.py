@@ -21,29 +21,9 @@ from e2g_neo4j.models.titles import (
 from e2g_neo4j.models.words import tokens
 
 PIECES = (
-    "Fog",
-    "the",
-    "of",
-    " ",
-    "(",
-    ")",
-    '"',
-    "\\",
-    "_",
-    "__",
-    "'s",
-    "1",
-    "1,000",
-    "AND",
-    "*",
-    "🦆",
-    "夜",
-    "\u0301",
-    "\u202e",
-    "\x00",
-    "İ",
-    "x" * 254,
-)
+    "Fog", "the", "of", " ", "(", ")", '"', "\\", "_", "__", "'s", "1", "1,000", "AND", "*", "🦆", "夜", "\u0301",
+    "\u202e", "\x00", "İ", "x" * 254,
+)  # fmt: skip
 TITLES = st.lists(st.sampled_from(PIECES), max_size=30).map("".join) | st.text(max_size=40)
 
 
@@ -88,7 +68,7 @@ def referred_to(text: str, bearers: dict[str, list[str]]) -> list[dict[str, Any]
     windows = [[at, at + size] for at in range(0, len(text), size)]
     row = {"document": "me", "title_key": "own fog", "text": text, "start": 0, "windows": windows, "links": links}
     there = {id for ids in bearers.values() for id in ids}
-    sources = {id: [id] for id in ("d0", "d1", "d2") if id in there}
+    sources: dict[str, list[str]] = {id: [id] for id in ("d0", "d1", "d2") if id in there}
     return references._references(row, list(tokens(text)), titles, sources)[0]
 
 
