@@ -102,8 +102,8 @@ def index(documents: Sequence[SourceDocument], run: IndexRun, *, adopted: bool =
         cut = yield from update_references(corpus)
     if cut:
         run.report.warnings[f"corpus {corpus!r}"] = (
-            f"Chunks of the corpus {corpus!r} that name more documents than are linked: {cut}. At most {MOST_BEARERS} with "
-            f"the same title are, and {MOST_REFERENCES} in all."
+            f"Chunks of the corpus {corpus!r} that name more documents than are linked: {cut}. At most {MOST_BEARERS} "
+            f"with the same title are, and {MOST_REFERENCES} in all."
         )
     with run.timed("counting"):
         yield from _totals(run.report)

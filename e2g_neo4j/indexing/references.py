@@ -24,7 +24,7 @@ Kind: TypeAlias = Literal["title", "link"]
 """How a chunk refers to a document: by its title, or by a hyperlink."""
 
 MOST_BEARERS = 20
-"""Documents that a chunk refers to by one title, which may be that of all documents. They are the first by their ids."""
+"""Documents that a chunk refers to by one title, which may be that of all documents: the first by their ids."""
 
 MOST_REFERENCES = 200
 """Documents that a chunk refers to, so that a transaction writes a bounded number of references, and a question reads
