@@ -15,11 +15,10 @@
 // → word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares, windows,
 //   candidates: [{chunk, document, index, tokens, persistence, shares, nears}], references: [{chunk, document, text,
 //   windows, referring}], referred: [{chunk, document, index, tokens, persistence, shares, nears}], titled: [{document,
-//   title_key}]. Each list of ids has a list of scores,
-//   best first. Sums are over all windows that are searched; `windows` is their number. A candidate lists, per window, the
+//   title_key}]. Each list of ids has a list of scores, best first. Sums are over all windows that are searched; `windows` is their number. A candidate lists, per window, the
 //   fraction of the chunk's text and the cosine. `references` are those of the candidates, `referring` is the number of
-//   chunks that refer to the document; `titled` are the documents that the question names. Both are described by their
-//   first chunks: `referred`.
+//   chunks that refer to the document; `titled` are at most $depth documents that the question names, those with
+//   the rarest titles. Both are described by their first chunks: `referred`.
 MATCH (corpus:Corpus {corpus: $corpus})
 CALL () {
   // include: nearest_windows, $depth for $many
@@ -115,9 +114,14 @@ CALL (chunks) {
 }
 CALL () {
   UNWIND $titles AS title
-  MATCH (d:Document {corpus: $corpus, title_key: title})
-  WHERE d.state = 'ready'
-  WITH d ORDER BY d.id LIMIT $depth
+  CALL (title) {
+    MATCH (d:Document {corpus: $corpus, title_key: title})
+    WHERE d.state = 'ready'
+    WITH d ORDER BY d.id
+    RETURN collect(d) AS bearers
+  }
+  UNWIND bearers[..$depth] AS d
+  WITH d, size(bearers) AS number ORDER BY number, d.id LIMIT $depth
   RETURN collect({document: d.id, title_key: d.title_key}) AS titled
 }
 CALL (references, titled) {

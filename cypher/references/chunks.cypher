@@ -3,10 +3,13 @@
 // → chunk, document, title_key, text, start, windows: [[start, end]], links: [[start, end, target]]
 MATCH (c:UnlinkedChunk)
 WHERE c.corpus = $corpus AND c:Chunk
-WITH c ORDER BY c.document, c.index LIMIT $limit
+WITH c LIMIT $limit
 MATCH (c)-[:FROM_DOCUMENT]->(d:Document)
-RETURN c.id AS chunk, d.id AS document, d.title_key AS title_key, c.text AS text, c.start AS start,
+WITH d, collect(c) AS chunks
+WITH d, chunks, coalesce(d.link_starts, []) AS starts, coalesce(d.link_ends, []) AS ends,
+     coalesce(d.link_targets, []) AS targets
+UNWIND chunks AS c
+WITH d, c, c.start AS first, c.end AS after, starts, ends, targets
+RETURN c.id AS chunk, d.id AS document, d.title_key AS title_key, c.text AS text, first AS start,
        COLLECT { MATCH (c)<-[:PART_OF]-(w:Window) RETURN [w.start, w.end] ORDER BY w.index } AS windows,
-       [i IN range(0, size(coalesce(d.link_starts, [])) - 1) WHERE c.start <= d.link_starts[i] < c.end |
-         [d.link_starts[i], d.link_ends[i], d.link_targets[i]]] AS links
-ORDER BY document, start
+       [i IN range(0, size(starts) - 1) WHERE first <= starts[i] < after | [starts[i], ends[i], targets[i]]] AS links

@@ -20,6 +20,9 @@ MOST_LINKS = 10_000
 LONGEST_TARGET = 2000
 """Maximum characters of a target."""
 
+MOST_CHARACTERS = 1_000_000
+"""Characters of all targets of a document: short ones that are relative to a long address become long."""
+
 BEGIN, END = "\ud800", "\ud801"
 
 CONTROLS_BUT_MARKS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
@@ -158,11 +161,12 @@ def resolve_links(links: Sequence[Hyperlink], source: str) -> tuple[list[Hyperli
         return [], []
     place = _Place(source)
     kept: list[Hyperlink] = []
-    lost = 0
+    lost, left = 0, MOST_CHARACTERS
     for link in links:
         if (target := place.resolve(link.target)) is not None:
-            if len(target) <= LONGEST_TARGET:
+            if len(target) <= min(LONGEST_TARGET, left):
                 kept.append(Hyperlink(link.start, link.end, target))
+                left -= len(target)
             else:
                 lost += 1
     return kept, count(lost, "link", "not kept")

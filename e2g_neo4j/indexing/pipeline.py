@@ -26,7 +26,7 @@ from e2g_neo4j.indexing.missed_names import known_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.names_across import document_names
 from e2g_neo4j.indexing.read_ahead import ReadAhead
-from e2g_neo4j.indexing.references import update_references
+from e2g_neo4j.indexing.references import MOST_BEARERS, MOST_REFERENCES, update_references
 from e2g_neo4j.indexing.run import DocumentDraft, IndexRun, LeaseLostError, needs_extraction
 from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder
 from e2g_neo4j.models.entities.extraction import extract_all
@@ -98,7 +98,12 @@ def index(documents: Sequence[SourceDocument], run: IndexRun, *, adopted: bool =
     with run.timed("merging names"):
         yield from update_names(corpus)
     with run.timed("finding references"):
-        yield from update_references(corpus)
+        cut = yield from update_references(corpus)
+    if cut:
+        run.report.warnings[f"corpus {corpus!r}"] = (
+            f"Chunks of the corpus {corpus!r} that name more documents than are linked: {cut}. At most {MOST_BEARERS} "
+            f"with the same title are, and {MOST_REFERENCES} in all."
+        )
     with run.timed("counting"):
         yield from _totals(run.report)
     return run.report

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import libraries
 import pytest
 from libraries import driven, performing, small_document, write
 from neo4j import Driver
+from tiers import at_length
 
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import references
@@ -82,6 +84,69 @@ def test_a_title_of_many_documents_refers_to_a_bounded_number_of_them(
     corpora.append(fresh)
     write(driver, fresh, library[2:])
     assert found(driver, corpus) == found(driver, fresh)
+
+
+HOSTILE = (
+    "The", "And", "Introduction", "Home", "Index", "Chapter 1", "AND OR NOT", "Night AND Day", 'OR "(*?:\\/ fog',
+    "a.*[b-]+$ fog", "fog~2 lamp^9", "corpus_key:* lamp", "/.*/ lamp", "__", "____ __", "_ fog _", "...", "?!",
+    "\x01\x7f", "fog\x02lamp", "🦆", "🦆 lamp", "\u202efog lamp\u202c", "e\u0301lise fog", "\u0301\u0301",
+    "שלום עולם", "夜霧", "İstanbul fog", "x" * 255 + "'s fog", "x" * 5000, "fog " * 1250, "(film)", "((((", " ", "",
+)  # fmt: skip
+
+
+def test_no_title_breaks_the_search_for_it(
+    driver: Driver, corpora: list[str], corpus: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Texts of nothing but titles, some with the same; what is found does not depend on the order."""
+    monkeypatch.setattr(libraries, "title_of", lambda document: HOSTILE[int(document.id[1:]) % len(HOSTILE)])
+    library = [small_document(f"d{number:03}", *([title] for title in HOSTILE)) for number in range(len(HOSTILE) + 9)]
+    corpora += [corpus, fresh := f"{corpus}-fresh"]
+    for number in range(0, len(library), 23):
+        write(driver, corpus, library[::-1][number : number + 23])
+    write(driver, corpus, library[10:20])
+    write(driver, fresh, library)
+    there = found(driver, corpus)
+    assert there == found(driver, fresh)
+    named = {HOSTILE[int(target[1:]) % len(HOSTILE)] for _, target in there}
+    assert named >= {"Introduction", "Chapter 1", "Night AND Day", "夜霧", "fog~2 lamp^9", "שלום עולם"}
+    assert not named & {"The", "And", "__", "____ __", "...", "🦆", "x" * 5000, "fog " * 1250}
+
+
+def test_a_chunk_refers_to_a_bounded_number_of_documents_after_any_history(
+    driver: Driver, corpora: list[str], corpus: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first ones that it names stay, whatever comes and goes; where a longer title goes, a shorter one counts."""
+    monkeypatch.setattr(references, "MOST_REFERENCES", 3)
+    monkeypatch.setattr(references, "MOST_BEARERS", 2)
+    titles = (
+        "Mina Harker",
+        "Mina Harker",
+        "Mina Harker",
+        "Lucy",
+        "Lucy Westenra",
+        "Count Dracula",
+        "Miss Lucy",
+        "Other",
+    )
+    monkeypatch.setattr(libraries, "title_of", lambda document: titles[int(document.id[1:])])
+    names = ["Mina Harker", "Lucy Westenra", "Count Dracula", "Miss Lucy", "Mina Harker"]
+    library = {f"d{number}": small_document(f"d{number}", names) for number in range(len(titles))}
+    corpora.append(corpus)
+    draw, there = random.Random(7), dict[str, Any]()
+    for step in range(at_length(30, 6)):
+        if there and draw.random() < 0.4:
+            gone = draw.sample(sorted(there), draw.randint(1, min(2, len(there))))
+            taken(driver, corpus, *gone)
+            there = {id: one for id, one in there.items() if id not in gone}
+        else:
+            come = {id: library[id] for id in draw.sample(sorted(library), 3)}
+            write(driver, corpus, list(come.values()))
+            there |= come
+        corpora.append(fresh := f"{corpus}-{step}")
+        if there:
+            write(driver, fresh, [there[id] for id in sorted(there)])
+        assert found(driver, corpus) == found(driver, fresh)
+        assert all(len([one for one in found(driver, corpus) if one[0] == id]) <= 3 for id in there)
 
 
 def without_references(corpus: str) -> Operation[None]:

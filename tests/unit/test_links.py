@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.files import from_text, read
-from e2g_neo4j.documents.links import LONGEST_TARGET, MOST_LINKS, resolve
+from e2g_neo4j.documents.links import LONGEST_TARGET, MOST_CHARACTERS, MOST_LINKS, resolve, resolve_links
 from e2g_neo4j.documents.processes import read_file
 from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.documents.uploads import read_upload
-from e2g_neo4j.types.documents import SourceDocument
+from e2g_neo4j.types.documents import Hyperlink, SourceDocument
 
 MIB = 2**20
 
@@ -251,3 +251,11 @@ def test_text_with_halves_of_pairs_gives_no_links(tmp_path: Path) -> None:
     builder.add(f"See {builder.links.mark('rain', 'rain.md')} and \ud800x\ud801 \ud800")
     reading = builder.reading()
     assert [(reading.text[one.start : one.end], one.target) for one in reading.links] == [("rain", "rain.md")]
+
+
+def test_long_addresses_do_not_multiply_links() -> None:
+    """Each link is short, but what it leads to is as long as the address of the document."""
+    source = f"http://a.b/{'x' * 1900}/y.md"
+    kept, losses = resolve_links([Hyperlink(at, at + 1, "z") for at in range(5_000)], source)
+    assert sum(len(one.target) for one in kept) <= MOST_CHARACTERS
+    assert losses == [f"{5_000 - len(kept):,} links not kept"]
