@@ -132,6 +132,7 @@ class Settings(BaseSettings):
         64, ge=1, description="Maximum batches of text or reports that are read for an answer, each by one call."
     )
     answer_tokens: int = Field(1000, ge=16, description="Maximum tokens of an answer.")
+    price_embedding: float = Field(0.0, ge=0, description="Price of a million tokens of the embedding model.")
     price_prompt: float = Field(0.0, ge=0, description="Price of a million prompt tokens of the chat model.")
     price_completion: float = Field(0.0, ge=0, description="Price of a million completion tokens of the chat model.")
     max_document_mb: int = Field(32, ge=1, description="Maximum size of the text of a document, in MiB of UTF-8.")

@@ -1,4 +1,4 @@
-"""`e2g models`: weights of embedding models that are fetched."""
+"""`e2g models`: which embedding models there are, and weights that are fetched."""
 
 from __future__ import annotations
 
@@ -6,12 +6,22 @@ from typing import Annotated
 
 import typer
 
-from e2g_neo4j.cli.options import out
+from e2g_neo4j.cli import show
+from e2g_neo4j.cli.json_output import print_result
+from e2g_neo4j.cli.options import Json, out
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.settings import load_settings
 
-app = typer.Typer(help="Fetch the weights of embedding models ahead of their first use.", no_args_is_help=True)
+app = typer.Typer(help="List embedding models, or fetch their weights ahead of their first use.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_models(as_json: Json = False) -> None:
+    """List the embedding models that this package fetches, the one that is set, and those of its server."""
+    from e2g_neo4j.models.embedding.load import list_embedding_models
+
+    print_result(list_embedding_models(load_settings()), show.embedding_models, as_json=as_json)
 
 
 @app.command()

@@ -17,6 +17,7 @@ from rich.table import Table
 
 from e2g_neo4j.cli.terminal import escape, neutral
 from e2g_neo4j.cli.waiting import HANDLER
+from e2g_neo4j.models.embedding.load import EmbeddingModelInfo
 from e2g_neo4j.types import reports
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.reports import (
@@ -139,7 +140,9 @@ def plan(out: Console, found: IndexPlan) -> None:
     out.print(f"Would index into corpus [bold]{escape(found.corpus)}[/bold]:")
     out.print(f"  documents  {found.documents}{unchanged}")
     out.print(f"  chunks     {found.chunks} ({found.tokens} tokens)")
-    if found.levels:
+    if found.embedded_tokens:
+        out.print(f"  vectors    about {found.embedded_tokens} tokens for the server of the embedding model")
+    if found.levels or found.cost:
         spending(out, found.levels, found.cost)
     else:
         why = "no document is longer than a chunk" if found.chunks == found.documents else "none is configured"
@@ -323,6 +326,11 @@ def status(out: Console, found: Mapping[str, Sequence[DocumentInfo]]) -> None:
     ]
     for corpus in unfinished:
         out.print(f"Run `e2g resume --corpus {escape(shlex.quote(corpus))}` to index the documents that are not ready.")
+
+
+def embedding_models(out: Console, found: Sequence[EmbeddingModelInfo]) -> None:
+    rows = [[one.name, one.languages, ", ".join(one.state)] for one in found]
+    table(out, ["model", "languages", "state"], rows, "")
 
 
 def entities(out: Console, found: Sequence[EntityInfo]) -> None:

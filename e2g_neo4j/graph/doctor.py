@@ -12,11 +12,13 @@ from typing import Any, TypeAlias
 
 from e2g_neo4j.graph import schema
 from e2g_neo4j.graph.indexes import VECTOR_INDEX
-from e2g_neo4j.models.choice import lacking
+from e2g_neo4j.models.choice import command_for_language, lacking
+from e2g_neo4j.models.embedding.prefixes import knows_language
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.database import LTS, SEARCH_SINCE, version
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.fingerprint import Fingerprint
+from e2g_neo4j.types.languages import name_of
 from e2g_neo4j.types.mentions import find_circle
 from e2g_neo4j.types.reports import Finding
 
@@ -254,6 +256,14 @@ def _models(stored: Rows, models: Models) -> Iterator[Finding]:
     if fingerprint in used:
         yield Finding("models", "ok", f"Indexed with {fingerprint.embedding_model} and {fingerprint.spacy_model}.")
     for made_with, corpora in used.items():
+        if corpora and not knows_language(made_with.embedding_model, made_with.language):
+            yield Finding(
+                "models",
+                "note",
+                f"{made_with.embedding_model} does not know {name_of(made_with.language)}, so words count more: "
+                f"{', '.join(corpora)}.",
+                f"To find more, run {command_for_language(corpora[0])}.",
+            )
         if made_with == fingerprint or not corpora:
             continue
         what = f"Indexed with {made_with.embedding_model} and {made_with.spacy_model}: {', '.join(corpora)}."

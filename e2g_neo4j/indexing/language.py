@@ -13,24 +13,12 @@ from collections.abc import Iterable
 import regex  # type: ignore[import-untyped]
 
 from e2g_neo4j.types.documents import SourceDocument
+from e2g_neo4j.types.languages import LANGUAGES
 
-NAMES = {
-    "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech", "da": "Danish",
-    "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "et": "Estonian", "eu": "Basque",
-    "fa": "Persian", "fi": "Finnish", "fr": "French", "ga": "Irish", "gu": "Gujarati", "he": "Hebrew", "hi": "Hindi",
-    "hr": "Croatian", "hu": "Hungarian", "hy": "Armenian", "id": "Indonesian", "is": "Icelandic", "it": "Italian",
-    "ja": "Japanese", "kn": "Kannada", "ko": "Korean", "la": "Latin", "lt": "Lithuanian", "lv": "Latvian",
-    "mk": "Macedonian", "ml": "Malayalam", "mr": "Marathi", "ms": "Malay", "nb": "Norwegian", "nl": "Dutch",
-    "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sk": "Slovak", "sl": "Slovenian",
-    "sq": "Albanian", "sr": "Serbian", "sv": "Swedish", "ta": "Tamil", "te": "Telugu", "th": "Thai", "tr": "Turkish",
-    "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "zh": "Chinese",
-}  # fmt: skip
-"""Languages that are told apart, by their codes in spaCy."""
-
-_CODES = {name: code for code, name in NAMES.items()}
+_CODES = {language.name: code for code, language in LANGUAGES.items()}
 
 _SAME = {"no": "nb", "nn": "nb"}
-"""Languages that the library tells apart, and NAMES does not."""
+"""Languages that the library tells apart, and LANGUAGES does not."""
 
 SAMPLE = 4000
 """Characters that are looked at in the first, second and third third of a text."""
@@ -64,12 +52,12 @@ def other_language(text: str, language: str) -> str | None:
 
     Args:
         text: the text.
-        language: the code of the pipeline's language. Only those of NAMES are compared.
+        language: the code of the pipeline's language. Only those of LANGUAGES are compared.
 
     Returns:
         None if it appears to be in the pipeline's language, and if that is unclear.
     """
-    if language not in NAMES:
+    if language not in LANGUAGES:
         return None
     third = len(text) // 3
     samples = [text] if len(text) <= 3 * SAMPLE else [text[at : at + SAMPLE] for at in (0, third, 2 * third)]
@@ -88,7 +76,7 @@ def _other_language(sample: str, language: str) -> str | None:
     if script != "LATIN" and number <= len(letters) / 2 and scripts["LATIN"]:
         return None
     scores = _scores(words)
-    best = max((code for code in scores if code in NAMES), key=scores.__getitem__)
+    best = max((code for code in scores if code in LANGUAGES), key=scores.__getitem__)
     if max(scores, key=scores.__getitem__) != best and script not in (
         "LATIN",
         "CYRILLIC",
@@ -96,10 +84,10 @@ def _other_language(sample: str, language: str) -> str | None:
         "CJK",
         "DEVANAGARI",
     ):
-        return f"{script.lower()} script"  # none of NAMES is written so
+        return f"{script.lower()} script"  # none of LANGUAGES is written so
     if best == language or scores[best] - scores[language] < MARGIN * len(words):
         return None
-    return NAMES[best]
+    return LANGUAGES[best].name
 
 
 def _scores(words: list[str]) -> dict[str, float]:
@@ -113,11 +101,6 @@ def _scores(words: list[str]) -> dict[str, float]:
         for code, score in {_SAME.get(code, code): float(score) for code, score in reversed(ranked)}.items():
             scores[code] = scores.get(code, 0.0) + score
     return scores
-
-
-def name_of(language: str) -> str:
-    """Return the English name of a language, or its code if there is none."""
-    return NAMES.get(language, language)
 
 
 def code_of(name: str) -> str | None:

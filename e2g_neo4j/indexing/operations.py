@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from functools import partial
-from importlib import util
 from pathlib import Path
 from shlex import quote
 from threading import Event
@@ -30,7 +29,7 @@ from e2g_neo4j.graph.schema import Applied, Part
 from e2g_neo4j.graph.writer import delete as delete_documents
 from e2g_neo4j.indexing import merge_overrides, pipeline
 from e2g_neo4j.indexing.adopting import text_nodes
-from e2g_neo4j.indexing.language import corpus_language, name_of
+from e2g_neo4j.indexing.language import corpus_language
 from e2g_neo4j.indexing.layers import update as update_layers
 from e2g_neo4j.indexing.references import update_references
 from e2g_neo4j.indexing.run import IndexRun
@@ -40,10 +39,8 @@ from e2g_neo4j.indexing.summaries.chat import ChatSummariser
 from e2g_neo4j.indexing.summaries.dry_run import DryRunChatModel
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.models.chat.usage import UsageMeter
-from e2g_neo4j.models.choice import models_of_archive
-from e2g_neo4j.models.embedding.base import MULTILINGUAL
+from e2g_neo4j.models.choice import command_for_language, models_of_archive
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime.lazy_imports import pip_install, requirements
 from e2g_neo4j.runtime.requests import (
     CallDriver,
     Execute,
@@ -60,6 +57,7 @@ from e2g_neo4j.types.chat import ChatModel
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.ids import check_corpus_name
+from e2g_neo4j.types.languages import name_of
 from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.reports import (
     Adoption,
@@ -338,21 +336,25 @@ def _index_with(run: IndexRun, documents: Sequence[SourceDocument], *, adopted: 
     with run.timed("layers"):
         yield from update_layers(models, corpus, show, meter)
     report.spending, report.cost = meter.levels, run.cost
-    if report.documents and not models.knows_language:
-        report.warnings[corpus] = (
-            f"The corpus {corpus!r} is in {name_of(models.language)}, which its embedding model, "
-            f"{models.embedding_name}, does not know, so words count more. To find more, run "
-            f"{command_for_language(corpus)}."
-        )
+    if report.documents and (told := _language_limits(models, corpus)):
+        report.warnings[corpus] = " ".join(told)
     return report
 
 
-def command_for_language(corpus: str) -> str:
-    """Return the command that gives a corpus an embedding model that knows its language."""
-    command = f"`e2g reindex --corpus {quote(corpus)} --embedding-model {MULTILINGUAL}`"
-    if util.find_spec("sentence_transformers"):
-        return command
-    return f"{command} after `{pip_install(*requirements('sentence-transformers'))}`"
+def _language_limits(models: Models, corpus: str) -> list[str]:
+    """Return what the models lack for the language of a corpus."""
+    language, told = name_of(models.language), []
+    if not models.knows_language:
+        told.append(
+            f"The corpus {corpus!r} is in {language}, which its embedding model, {models.embedding_name}, does not "
+            f"know, so words count more. To find more, run {command_for_language(corpus)}."
+        )
+    if models.finds_no_names:
+        told.append(
+            f"Names in {language} do not differ from other words, so the corpus {corpus!r} has entities in Latin "
+            "letters only. To find others, set E2G_SPACY_MODEL to a pipeline for it, and index into a new corpus."
+        )
+    return told
 
 
 def meter_of(budget_tokens: int | None, show: Progress) -> UsageMeter:

@@ -19,7 +19,7 @@ from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import ROWS, Staging, claim, decrement_ahead, load_stored, publish, purge, window_vectors
 from e2g_neo4j.indexing.cooccurrence import mentions
-from e2g_neo4j.indexing.language import code_of, name_of, other_language
+from e2g_neo4j.indexing.language import code_of, other_language
 from e2g_neo4j.indexing.linked_names import LinkedNames, read_linked_names
 from e2g_neo4j.indexing.merge_overrides import read_overrides, resolve_names, update_names
 from e2g_neo4j.indexing.missed_names import known_names
@@ -36,7 +36,7 @@ from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Write
 from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.runtime.threads import beside
 from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Vectors, cut_by
-from e2g_neo4j.types.languages import name_words
+from e2g_neo4j.types.languages import name_of, name_words
 from e2g_neo4j.types.mentions import Overrides
 from e2g_neo4j.types.properties import from_stored, same, stored
 from e2g_neo4j.types.reports import IndexPlan, IndexReport
@@ -309,14 +309,17 @@ def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexP
     with run.building_trees(drafts) as builder:
         for number in range(0 if run.summariser.needs_sentences else len(drafts)):
             builder.tree(number)
+    tokens = sum(chunk.tokens for draft in drafts for chunk in draft.new_chunks)
+    embedded = 2 * tokens if run.models.is_remote else 0
     return IndexPlan(
         corpus=run.corpus,
         documents=len(changed),
         unchanged=run.report.unchanged,
         chunks=sum(len(draft.new_chunks) for draft in drafts),
-        tokens=sum(chunk.tokens for draft in drafts for chunk in draft.new_chunks),
+        tokens=tokens,
         levels=run.meter.levels,
-        cost=run.cost,
+        cost=run.cost + embedded * run.settings.price_embedding / 1e6,
+        embedded_tokens=embedded,
         warnings=_language_warnings(changed, run),
     )
 

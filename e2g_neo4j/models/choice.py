@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import util
+from shlex import quote
+
 from e2g_neo4j.errors import PipelineError
-from e2g_neo4j.models.embedding.base import CHINESE, DEFAULT
+from e2g_neo4j.models.embedding.base import CHINESE, DEFAULT, MULTILINGUAL
 from e2g_neo4j.models.embedding.weights import PUBLISHED
 from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.runtime.lazy_imports import pip_install, requirements
 from e2g_neo4j.types.fingerprint import Fingerprint
 
 
@@ -61,3 +65,11 @@ def lacking(made_with: Fingerprint, models: Models) -> str | None:
     except PipelineError as error:
         return str(error)
     return None
+
+
+def command_for_language(corpus: str) -> str:
+    """Return the command that gives a corpus an embedding model that knows its language."""
+    command = f"`e2g reindex --corpus {quote(corpus)} --embedding-model {MULTILINGUAL}`"
+    if util.find_spec("sentence_transformers"):
+        return command
+    return f"{command} after `{pip_install(*requirements('sentence-transformers'))}`"

@@ -17,6 +17,7 @@ from e2g_neo4j.models.embedding.adapted import adapted, too_many_dimensions
 from e2g_neo4j.models.embedding.base import POOLING, Embedder
 from e2g_neo4j.models.embedding.prefixes import Prefixes, knows_language, model_prefixes
 from e2g_neo4j.models.embedding.weights import PUBLISHED, Weights
+from e2g_neo4j.models.entities.rules import by_capitals
 from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.runtime.once import once
@@ -27,6 +28,7 @@ from e2g_neo4j.runtime.waiting import waiting_for
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, StreamingChatModel
 from e2g_neo4j.types.fingerprint import Fingerprint, pooling_after
+from e2g_neo4j.types.languages import LANGUAGES
 
 # These packages take seconds to import. spaCy is loaded only if text is processed.
 if TYPE_CHECKING:
@@ -183,6 +185,17 @@ class Models:
     def knows_language(self) -> bool:
         """Whether the embedding model knows the language of the pipeline. A model of the caller's does."""
         return self._given_embedder is not None or knows_language(self.embedding_name, self.language)
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether a server embeds texts."""
+        return self._given_embedder is None and not self._weights and hasattr(self.unadapted, "request")
+
+    @property
+    def finds_no_names(self) -> bool:
+        """Whether the pipeline finds names by capital letters, which the language does not have."""
+        language = LANGUAGES.get(self.language)
+        return not (language is None or language.capitals) and by_capitals(self.pipeline_id)
 
     @once
     def pipeline_id(self) -> str:

@@ -6,6 +6,7 @@ words, and reduces the rest to stems.
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -44,9 +45,9 @@ DIVIDED_INTO = 3
 
 
 def divide_words(text: str) -> str | None:
-    """Return a text in which each three letters that follow each other are a word, in scripts without spaces that no
-    analyzer of the managed server divides: Thai, Lao, Khmer, Burmese. None: it has none of
-    them.
+    """Return a text with composed letters, as not all analyzers compose them, in which each three letters that follow
+    each other are a word, in scripts without spaces that no analyzer of the managed server divides: Thai, Lao, Khmer,
+    Burmese. None: it is the same.
 
     Lucene's analyzer `thai` takes words from the Java runtime. Without its locale data, the database stops.
     """
@@ -56,8 +57,8 @@ def divide_words(text: str) -> str | None:
         parts = (letters[at : at + DIVIDED_INTO] for at in range(max(len(letters) - DIVIDED_INTO + 1, 1)))
         return f" {' '.join(map(''.join, parts))} "
 
-    divided, runs = _SPACELESS.subn(divide, text)
-    return divided if runs else None
+    divided: str = _SPACELESS.sub(divide, unicodedata.normalize("NFC", text))
+    return None if divided == text else divided
 
 
 def tokens(text: str) -> Iterator[tuple[int, int, str]]:

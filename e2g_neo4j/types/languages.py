@@ -1,4 +1,4 @@
-"""What differs by language: analyzers of full-text indexes, and words in and around names.
+"""What differs by language: its name, the analyzer of full-text indexes, and words in and around names.
 
 Words are in lower case, and without full stops. Stop words are spaCy's.
 """
@@ -8,48 +8,100 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
-_ANALYZERS = {
-    "ar": "arabic",
-    "bg": "bulgarian",
-    "ca": "catalan",
-    "cs": "czech",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "es": "spanish",
-    "fi": "finnish",
-    "fr": "french",
-    "hi": "hindi",
-    "hu": "hungarian",
-    "it": "italian",
-    "ja": "cjk",
-    "ko": "cjk",
-    "lv": "latvian",
-    "nb": "norwegian",
-    "nl": "dutch",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sv": "swedish",
-    "tr": "turkish",
-    "zh": "cjk",
-}
-"""Analyzers of Neo4j by language. English has the first indexes, which have no suffix."""
+OTHER = "standard-no-stop-words"
+"""The analyzer of languages without one. It has no stems."""
 
-_OTHER = "standard-no-stop-words"
-"""The analyzer of other languages. It has no stems."""
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language.
+
+    Attributes:
+        name: its English name.
+        analyzer: the analyzer of Neo4j for it. `thai` is not used: without the locale data of a complete Java, it stops
+            the database.
+        capitals: whether names begin with a capital letter.
+    """
+
+    name: str
+    analyzer: str = OTHER
+    capitals: bool = True
+
+
+LANGUAGES = {
+    "ar": Language("Arabic", "arabic", capitals=False),
+    "bg": Language("Bulgarian", "bulgarian"),
+    "bn": Language("Bengali", capitals=False),
+    "ca": Language("Catalan", "catalan"),
+    "cs": Language("Czech", "czech"),
+    "da": Language("Danish", "danish"),
+    "de": Language("German", "german"),
+    "el": Language("Greek", "greek"),
+    "en": Language("English", "english"),
+    "es": Language("Spanish", "spanish"),
+    "et": Language("Estonian"),
+    "eu": Language("Basque"),
+    "fa": Language("Persian", capitals=False),
+    "fi": Language("Finnish", "finnish"),
+    "fr": Language("French", "french"),
+    "ga": Language("Irish"),
+    "gu": Language("Gujarati", capitals=False),
+    "he": Language("Hebrew", capitals=False),
+    "hi": Language("Hindi", "hindi", capitals=False),
+    "hr": Language("Croatian"),
+    "hu": Language("Hungarian", "hungarian"),
+    "hy": Language("Armenian"),
+    "id": Language("Indonesian"),
+    "is": Language("Icelandic"),
+    "it": Language("Italian", "italian"),
+    "ja": Language("Japanese", "cjk", capitals=False),
+    "kn": Language("Kannada", capitals=False),
+    "ko": Language("Korean", "cjk", capitals=False),
+    "la": Language("Latin"),
+    "lt": Language("Lithuanian"),
+    "lv": Language("Latvian", "latvian"),
+    "mk": Language("Macedonian"),
+    "ml": Language("Malayalam", capitals=False),
+    "mr": Language("Marathi", capitals=False),
+    "ms": Language("Malay"),
+    "nb": Language("Norwegian", "norwegian"),
+    "nl": Language("Dutch", "dutch"),
+    "pl": Language("Polish"),
+    "pt": Language("Portuguese", "portuguese"),
+    "ro": Language("Romanian", "romanian"),
+    "ru": Language("Russian", "russian"),
+    "sk": Language("Slovak"),
+    "sl": Language("Slovenian"),
+    "sq": Language("Albanian"),
+    "sr": Language("Serbian"),
+    "sv": Language("Swedish", "swedish"),
+    "ta": Language("Tamil", capitals=False),
+    "te": Language("Telugu", capitals=False),
+    "th": Language("Thai", capitals=False),
+    "tr": Language("Turkish", "turkish"),
+    "uk": Language("Ukrainian"),
+    "ur": Language("Urdu", capitals=False),
+    "vi": Language("Vietnamese"),
+    "zh": Language("Chinese", "cjk", capitals=False),
+}
+"""The languages that are told apart, by their codes in spaCy. Words in and around names are in `name_words`."""
+
+
+def name_of(language: str) -> str:
+    """Return the English name of a language, or its code if there is none."""
+    return LANGUAGES[language].name if language in LANGUAGES else language
 
 
 def words_suffix(language: str) -> str:
-    """Return the suffix of the full-text indexes of a language, by its code."""
-    return "" if language == "en" else _suffix(_ANALYZERS.get(language, _OTHER))
+    """Return the suffix of the full-text indexes of a language, by its code. Those of English have none."""
+    return "" if language == "en" else _suffix(LANGUAGES[language].analyzer if language in LANGUAGES else OTHER)
 
 
 def _suffix(analyzer: str) -> str:
     return f"_{analyzer.partition('-')[0]}"
 
 
-ANALYZERS = {_suffix(analyzer): analyzer for analyzer in (*_ANALYZERS.values(), _OTHER)}
+ANALYZERS = {_suffix(one.analyzer): one.analyzer for one in LANGUAGES.values() if one.analyzer != "english"}
 """The analyzers of indexes with a suffix."""
 
 

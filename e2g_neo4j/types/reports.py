@@ -231,7 +231,9 @@ class IndexPlan:
         chunks: the number of new chunks.
         tokens: the tokens of the new chunks.
         levels: the use of the chat model, by level of the summary tree.
-        cost: the price of it, in the currency of the configured prices.
+        cost: the price of it and of the vectors, in the currency of the configured prices.
+        embedded_tokens: the tokens that a server is sent to embed, 0 for a model of this machine. A server embeds each
+            window, and its sentences apart.
         failed: what cannot be read, with the reason, as in `IndexReport`.
         warnings: what looks wrong, as in `IndexReport`.
         losses: what the files have and their texts have not, as in `IndexReport`.
@@ -245,6 +247,7 @@ class IndexPlan:
     tokens: int
     levels: dict[int, TokenUsage]
     cost: float
+    embedded_tokens: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     warnings: dict[str, str] = field(default_factory=dict)
     losses: dict[str, list[str]] = field(default_factory=dict)

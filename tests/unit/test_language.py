@@ -6,7 +6,8 @@ import pytest
 
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.documents.files import from_text
-from e2g_neo4j.indexing.language import NAMES, corpus_language, other_language
+from e2g_neo4j.indexing.language import corpus_language, other_language
+from e2g_neo4j.types.languages import LANGUAGES
 
 FOREIGN = {
     "Czech": "Když stařec dočetl dopis, dal ho své dceři a beze slova vyšel do zahrady, kde stála lavička a kde už na "
@@ -106,7 +107,7 @@ def test_the_language_is_that_of_the_pipeline() -> None:
     assert other_language(FOREIGN["German"], "xx") is None
     assert other_language(FOREIGN["Chinese"], "zh") is None
     assert other_language(FOREIGN["German"], "zh") == "German"
-    assert "en" in NAMES
+    assert "en" in LANGUAGES
 
 
 def test_a_new_corpus_is_in_the_language_of_most_of_its_text() -> None:

@@ -1,11 +1,73 @@
-"""Load the configured embedding model."""
+"""Load the configured embedding model, and list those that there are."""
 
 from __future__ import annotations
 
+import os
 import re
+from dataclasses import dataclass
 
+from e2g_neo4j.errors import ModelError
+from e2g_neo4j.models.chat.base import first_line
 from e2g_neo4j.models.embedding.base import DEFAULT, Embedder, Precision
+from e2g_neo4j.models.embedding.prefixes import languages_of
 from e2g_neo4j.runtime.lazy_imports import needs
+from e2g_neo4j.runtime.loopback import without_proxy
+from e2g_neo4j.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModelInfo:
+    """An embedding model.
+
+    Attributes:
+        name: what E2G_EMBEDDING_MODEL is set to for it.
+        languages: the languages that it knows, as far as its name tells.
+        state: `set`, `fetched` if its weights are, and `served` if the server that is set has it.
+    """
+
+    name: str
+    languages: str
+    state: tuple[str, ...]
+
+
+def list_embedding_models(settings: Settings) -> list[EmbeddingModelInfo]:
+    """Return the models whose weights are fetched, the one of the settings, and those of its server.
+
+    Raises:
+        ModelError: The server does not respond.
+    """
+    from e2g_neo4j.models.embedding.weights import PUBLISHED
+
+    provider, _, name = settings.embedding_model.partition(":")
+    served: list[str] = []
+    if provider == "ollama" or (name and settings.embedding_url):
+        address = settings.ollama_host if provider == "ollama" else settings.embedding_url
+        served = [f"{provider}:{one}" for one in _list_served(provider, address)]
+    found = []
+    for one in dict.fromkeys([settings.embedding_model, *PUBLISHED, *served]):
+        fetched = one in PUBLISHED and PUBLISHED[one].folder.is_dir()
+        states = (("set", one == settings.embedding_model), ("fetched", fetched), ("served", one in served))
+        found.append(EmbeddingModelInfo(one, languages_of(one), tuple(state for state, holds in states if holds)))
+    return found
+
+
+def _list_served(provider: str, address: str | None) -> list[str]:
+    """Return the names of the models of a server. `address`: default for Ollama: that of the environment."""
+    import httpx
+    from ollama import Client, ResponseError
+
+    try:
+        if provider == "ollama":
+            return [one.model or "" for one in Client(address, timeout=10, **without_proxy(address)).list().models]
+        url = f"{(address or '').rstrip('/')}/models"
+        headers = {"Authorization": f"Bearer {os.environ.get('OPENAI_API_KEY', 'none')}"}
+        reply = httpx.get(url, headers=headers, timeout=10, **without_proxy(address)).raise_for_status().json()
+        return [one["id"] for one in reply["data"]]
+    except (httpx.HTTPError, ResponseError, ConnectionError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            f"The server of the embedding model does not list its models ({first_line(error)}): check that it runs, "
+            "and E2G_EMBEDDING_URL or E2G_OLLAMA_HOST."
+        ) from error
 
 
 def load_embedder(

@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from e2g_neo4j.types.languages import name_of
+
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
@@ -78,6 +80,12 @@ def knows_language(name: str, language: str) -> bool:
     if _CHINESE.search(last):
         return language == "zh"
     return language == "en" or not _ENGLISH.search(last)
+
+
+def languages_of(name: str) -> str:
+    """Return which languages an embedding model knows, in words."""
+    known = [one for one in ("en", "zh") if knows_language(name, one)]
+    return "several" if len(known) > 1 else name_of(known[0])
 
 
 def _last_part(name: str) -> str:

@@ -43,6 +43,12 @@ def rules_id(name: str) -> str:
     return f"{name.removeprefix(RULES)}_{_NAME}-{_VERSION}"
 
 
+def by_capitals(pipeline_id: str) -> bool:
+    """Return whether a pipeline is one that finds names by their capital letters."""
+    language = pipeline_id.partition("_")[0]
+    return language != _CHINESE and pipeline_id == rules_id(language)
+
+
 def load_rules(name: str) -> Language:
     """Make a pipeline by rules. It finds sentences, names and nouns.
 
