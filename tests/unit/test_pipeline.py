@@ -226,6 +226,15 @@ def test_a_script_without_a_main_guard_may_use_workers(tmp_path: Path) -> None:
             {"jean moreau": "name", "brest": "name", "moreau": "name"},
             set(),
         ),
+        (
+            "vi",
+            "Hôm qua Trần Văn Nam đến Hà Nội. Ở Hà Nội có Trần Văn Nam.",
+            {"tran van nam": "name", "ha noi": "name"},
+            set(),
+        ),
+        ("ja", "船は港に着いた。Luke Farran が Luke Farran を見た!", {"luke farran": "name"}, set()),
+        ("ko", "배가 항구에 도착했다. 그는 Super Bowl 을 보았다. Super Bowl 이다.", {"super bowl": "name"}, set()),
+        ("th", "เรือมาถึงท่าเรือแล้ว Luke Farran เห็น Luke Farran!", {"luke farran": "name"}, set()),
     ],
 )
 def test_rules_find_names_nouns_and_sentences(language: str, text: str, names: dict[str, str], nouns: set[str]) -> None:

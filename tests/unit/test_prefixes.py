@@ -18,7 +18,7 @@ from e2g_neo4j.errors import ConfigurationError, FingerprintError
 from e2g_neo4j.models.embedding.adapted import adapted
 from e2g_neo4j.models.embedding.base import DEFAULT, POOLING, Embedder
 from e2g_neo4j.models.embedding.load import load_embedder
-from e2g_neo4j.models.embedding.prefixes import FAMILIES, Prefixes, model_prefixes
+from e2g_neo4j.models.embedding.prefixes import FAMILIES, Prefixes, knows_language, languages_of, model_prefixes
 from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
 from e2g_neo4j.models.embedding.windows import embed_long, embed_with_parts, windows
 from e2g_neo4j.models.loaded import Models
@@ -90,6 +90,27 @@ def asked(models: Models, question: str) -> np.ndarray:
 )
 def test_families_are_known_by_the_last_part_of_the_name_in_any_case(name: str, query: str, passage: str) -> None:
     assert model_prefixes(name) == Prefixes(query, passage)
+
+
+@pytest.mark.parametrize(
+    ("name", "languages"),
+    [
+        ("BAAI/bge-small-en-v1.5", "English"),
+        ("ollama:all-minilm", "English"),
+        ("/models/e5-small-v2", "English"),
+        ("ollama:nomic-embed-text", "English"),
+        ("BAAI/bge-small-zh-v1.5", "Chinese"),
+        ("intfloat/multilingual-e5-small", "several"),
+        ("openai:text-embedding-3-small", "several"),
+        ("BAAI/bge-m3", "several"),
+        ("nomic-ai/nomic-embed-text-v2-moe", "several"),
+        ("snowflake-arctic-embed2", "several"),
+        ("/models/my-model", "several"),
+    ],
+)
+def test_the_name_of_a_model_tells_its_languages(name: str, languages: str) -> None:
+    assert languages_of(name) == languages
+    assert knows_language(name, "de") == (languages == "several")
 
 
 def test_the_configuration_of_a_model_comes_before_its_name() -> None:

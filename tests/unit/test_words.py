@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from e2g_neo4j.models.porter import stem
-from e2g_neo4j.models.words import LONGEST_TERM, count_terms, terms
+from e2g_neo4j.models.words import LONGEST_TERM, count_terms, divide_words, terms
 
 # Of Porter's paper, the examples of each step, carried on to the last.
 STEMS = {
@@ -90,3 +90,21 @@ def test_an_endless_word_is_cut() -> None:
 def test_a_text_counts_once_for_a_term() -> None:
     assert count_terms(["Ships, a ship", "ship and sail", ""]) == {"sail": 1, "ship": 2}
     assert list(count_terms(["b a c"])) == ["b", "c"], "sorted, without the stop word"
+
+
+@pytest.mark.parametrize(
+    ("text", "divided"),
+    [
+        ("Ships sail.", None),
+        ("小さな船", None),
+        ("ประเทศไทย", " ประ ระเ ะเท เทศ ทศไ ศไท ไทย "),
+        ("ที่นี่ 50 ไป", " ที่นี่  50  ไป "),
+        ("Mu\u0308ller", "Müller"),
+    ],
+)
+def test_scripts_without_spaces_are_divided_and_letters_composed(text: str, divided: str | None) -> None:
+    assert divide_words(text) == divided
+
+
+def test_a_long_run_is_divided_in_proportion_to_its_length() -> None:
+    assert len((divide_words("กา" * 50_000) or "").split()) == 2 * 50_000 - 2
