@@ -778,7 +778,8 @@ def find_evidence(
     keywords: Callable[[], Mapping[str, str]] | None = None,
 ) -> Operation[Evidence]:
     """Retrieval of a question that is processed already: its names are nouns, and embedding it is left to the test."""
-    group: Any = SimpleNamespace(corpora=corpora, vectors="", run=lambda operation, embed: operation)
+    models = SimpleNamespace(knows_language=True)
+    group: Any = SimpleNamespace(models=models, corpora=corpora, vectors="", run=lambda operation, embed: operation)
     found = keywords or (lambda: dict(zip(names, names, strict=True)))
     asked = retrieve._Asked(names, (), found, dict.fromkeys(names, NOUN), made_with, group)
     return retrieve._find_evidence(question, [asked], options, token_spans=token_spans, reranker=None, chat=None)

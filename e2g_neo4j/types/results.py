@@ -230,7 +230,8 @@ class Passage(JsonForm):
         """The document with page and heading, and the level of a summary."""
         page = f"page {self.page}" if self.page else None
         level = f"summary on level {self.level}" if self.level else None
-        return ", ".join(filter(None, (self.document, page, self.heading, level)))
+        heading = self.heading if self.heading != self.document else None
+        return ", ".join(filter(None, (self.document, page, heading, level)))
 
     def labelled(self) -> str:
         """Return the passage in the notation of the paper: `entity1 - entity2: text`."""

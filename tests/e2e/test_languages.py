@@ -47,7 +47,7 @@ def test_each_word_of_a_text_is_found_however_it_is_composed(client, corpus, dri
         documents = [from_text(text, corpus=corpus, source=one, title=one) for one, text in texts.items()]
         client.index(documents, corpus=corpus, language=language)
         words = distinct_words(TEXTS[language])
-        assert len(words) > (2 if language in ("ja", "th") else 8)
+        assert len(words) > (1 if language in ("ja", "th") else 8)
         lost = set()
         for word in words:
             for form in ("NFC", "NFD"):

@@ -164,6 +164,7 @@ def test_only_modes_that_can_call_a_chat_model_are_told_to() -> None:
 
 def test_the_place_of_a_passage() -> None:
     assert passage(0, 9, document="Log", page="3–4", heading="March").place == "Log, page 3–4, March"
+    assert passage(0, 9, document="Log", heading="Log").place == "Log"
     assert passage(0, 9, document="Log", level=2).place == "Log, summary on level 2"
 
 
@@ -183,7 +184,7 @@ def test_the_page_escapes_every_text() -> None:
     assert "<script" not in html
     tree = ElementTree.fromstring(html)
     shown = "".join(tree.itertext())
-    assert shown.count(SCRIPT) == 10, "twice in the title; question, corpus, reason; three in a place; excerpt, text"
+    assert shown.count(SCRIPT) == 9, "twice in the title; question, corpus, reason; two in a place; excerpt, text"
     assert tree.findtext("head/title") == f"{SCRIPT} – modes compared in {SCRIPT}"
     rows = [[cell.text for cell in row] for row in tree.iter("tr")]
     assert rows == [
