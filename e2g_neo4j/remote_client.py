@@ -59,8 +59,8 @@ class RemoteE2G(RemoteBase):
     """Index documents and ask them, at a service. A context manager. Thread-safe.
 
     The calls are those of `E2G`, with the same arguments and results. Those that look after the database itself are
-    missing: `modes`, `migrate`, `migrations`, `validate`, `doctor`, `paths`, `resume`, `reindex`, `references`,
-    `bookmark` and `wait_for`; and those for graph documents and Cypher: `add_graph_documents`, `run_template` and
+    missing: `modes`, `migrate`, `migrations`, `validate`, `doctor`, `paths`, `resume`, `reindex`, `bookmark` and
+    `wait_for`; and those for graph documents and Cypher: `add_graph_documents`, `run_template` and
     `text_to_cypher`.
     Questions use the chat model of the service, and call no `progress`. Without a chat model, an answer has no text.
 
@@ -81,6 +81,7 @@ class RemoteE2G(RemoteBase):
     entities = request(E2G.entities, "GET", "entities")
     merges = request(E2G.merges, "GET", "merges")
     merge = request(E2G.merge, "PUT", "merges", "{name}")
+    references = request(E2G.references, "GET", "references")
     split = request(E2G.split, "PUT", "splits", "{name}")
     join = request(E2G.join, "DELETE", "splits", "{name}")
     enrich = request(E2G.enrich, "POST", "enrich", task=True)

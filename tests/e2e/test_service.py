@@ -451,6 +451,13 @@ def test_names_are_split_and_joined(remote: RemoteE2G) -> None:
     assert remote.merges(corpus="names") == merged
     assert [one.why for one in remote.merge("Quill", "Luke Farran", corpus="names")] == ["by hand"]
     assert remote.split("Quill", corpus="names")
+    assert [one.title for one in remote.split("Luke Farran", corpus="names", document="log")] == ["Log"]
+    assert [one.name for one in remote.entities("farran", corpus="names")] == ["Luke Farran, Log"]
+    assert remote.join("Luke Farran", corpus="names") == []
+    texts = {"The log of Luke": "It was cold.", "Note": "See the log of Luke."}
+    documents = [from_text(text, corpus="names", source=title, title=title) for title, text in texts.items()]
+    remote.index(documents, corpus="names")
+    assert [(one.document, one.target) for one in remote.references(corpus="names")] == [("Note", "The log of Luke")]
 
 
 def test_properties_of_text_nodes_are_adopted(

@@ -1,4 +1,4 @@
-"""Entities, communities, merged names, links to other graphs, and adopted text nodes."""
+"""Entities, references, communities, merged names, links to other graphs, and adopted text nodes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from e2g_neo4j.service.schemas import NewAdoption, NewLayers, NewLinks, NewMerge
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import Submit
 from e2g_neo4j.types.graph import Alias, EntityInfo
+from e2g_neo4j.types.reports import ReferenceInfo
 from e2g_neo4j.types.service import TaskInfo
 
 router = APIRouter(prefix="/v1/corpora/{corpus}", tags=["entities"])
@@ -30,6 +31,18 @@ async def list_entities(
 ) -> list[EntityInfo]:
     """List the entities of a corpus: names before nouns, those in most chunks first."""
     return await state_of(request).client.entities(q, corpus=corpus, type=type, limit=limit)
+
+
+@router.get("/references", responses=documented(404))
+async def list_references(
+    request: Request,
+    corpus: VisibleCorpus,
+    _: Reader,
+    document: Annotated[str | None, Query(max_length=1000, description="Only references from it and to it.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+) -> list[ReferenceInfo]:
+    """List which documents refer to which, by their titles or by hyperlinks, sorted by title."""
+    return await state_of(request).client.references(document, corpus=corpus, limit=limit)
 
 
 @router.get("/merges", responses=documented(404))
