@@ -20,6 +20,7 @@ from record import Figure, add_option, record
 
 from e2g_neo4j import E2G
 from e2g_neo4j.documents.files import from_text
+from e2g_neo4j.models.embedding.base import CHINESE, DEFAULT
 
 FIRST = 5
 """Passages among which the paragraph must be."""
@@ -79,7 +80,8 @@ def main(argv: Sequence[str] | None = None) -> None:
             for mode in given.modes:
                 value = round(measure_recall(e2g, corpus, questions, mode), 3)
                 print(f"{name:20} {mode:10} {value:.3f}", flush=True)
-                model = e2g.settings.embedding_model
+                set = e2g.settings.embedding_model
+                model = CHINESE if language == "zh" and set == DEFAULT else set
                 record([Figure(name, mode, f"R@{FIRST}", value, model=model)], given.results)
 
 
