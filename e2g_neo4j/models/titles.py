@@ -25,7 +25,6 @@ WORDS_ASKED = 60
 """Words of a question in which titles are looked for."""
 
 _WORD_AFTER = re.compile(r" ([^\W\d_])")
-_SIGNS = re.compile(r"[\d,_]*")
 _LAST_BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
 
 
@@ -36,7 +35,7 @@ def title_key(title: str) -> str:
     """
     title = title[:MOST_CHARACTERS]
     words = [word for _, _, word in tokens(_LAST_BRACKET.sub("", title) or title)]
-    says = any(word not in STOP_WORDS and len(word) > 1 and not _SIGNS.fullmatch(word) for word in words)
+    says = any(word not in STOP_WORDS and len(word) > 1 and any(map(str.isalpha, word)) for word in words)
     of_signs = len(words) > 1 and not title.isascii() and all(len(word) == 1 for word in words)
     return " ".join(words) if len(words) <= LONGEST and (says or of_signs) else ""
 

@@ -193,6 +193,29 @@ def test_indexing(server: None, tmp_path: Path) -> None:
         assert not [corpus for corpus in e2g.corpora() if corpus.startswith("benchmark-indexing")]
 
 
+def test_languages(server: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two texts in Spanish and in English, each with a question, which is asked in both languages."""
+    texts = {
+        "es": [("El barco llegó al puerto.", "¿Qué llegó al puerto?"), ("Ana vende pan.", "¿Qué vende Ana?")],
+        "en": [("The ship reached the port.", "What reached the port?"), ("Ana sells bread.", "What does Ana sell?")],
+    }
+    for language, pairs in texts.items():
+        paragraphs = [{"context": text, "qas": [{"question": asked}]} for text, asked in pairs]
+        file = tmp_path / f"xquad.{language}.json"
+        file.write_text(json.dumps({"data": [{"paragraphs": paragraphs}]}), encoding="utf-8")
+    results, given = tmp_path / "results.json", ["--every", "1", "--modes", "auto", "--prefix", "benchmark-languages-"]
+    benchmark("languages").main([str(tmp_path), *given, "--results", str(results)])
+    benchmark("languages").main(
+        [str(tmp_path), *given, "--languages", "es", "--questions", "en", "--results", str(results)]
+    )
+    assert recorded(results) == {("auto", "R@5")}
+    sets = {one["set"]: one["value"] for one in json.loads(results.read_text())["figures"]}
+    assert sets == {"xquad-es": 1.0, "xquad-en": 1.0, "xquad-es-asked-en": 1.0}
+    with E2G() as e2g:
+        for corpus in [one for one in e2g.corpora() if one.startswith("benchmark-languages-")]:
+            e2g.delete(corpus=corpus)
+
+
 def test_sizing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Chunks, time and disk in proportion to the tokens, entities to their square root."""
     results, module = tmp_path / "results.json", benchmark("sizing")

@@ -593,6 +593,7 @@ COMMANDS_OF_NO_CORPUS = {
     *(
         "init",
         "models fetch",
+        "models list",
         "serve",
         "worker",
         "mcp",

@@ -115,7 +115,7 @@ def test_a_notebook_shows_evidence_and_answers_without_their_markup() -> None:
     script = "<script>alert('&')</script>"
     excerpt, referred = Excerpt(script, 130, 142), Reference(script, "n")
     passage = Passage(
-        "Text.", script, "s", 120, 480, 1.0, page=script, heading=script, excerpt=excerpt, referred=referred
+        "Text.", script, "s", 120, 480, 1.0, page=script, heading=f"{script}!", excerpt=excerpt, referred=referred
     )
     fact = Fact(script, "4:1", "KNOWS", "Bob", "4:2")
     found = Evidence(script, ("c",), "local", script, (), (), 1, (passage,), (script,), facts=(fact,))
@@ -126,7 +126,7 @@ def test_a_notebook_shows_evidence_and_answers_without_their_markup() -> None:
         assert "<script" not in html
         assert "".join(tree.itertext()).count(script) == texts
         assert [one.tag for one in tree.findall("ol/li")] == ["li", "li"]
-        assert tree.findtext("ol/li/p/cite") == f"{script}, page {script}, {script}"
+        assert tree.findtext("ol/li/p/cite") == f"{script}, page {script}, {script}!"
         assert tree.findtext("ol/li/blockquote") == script
         assert "characters 130–142" in html
     assert Answer(None, found)._repr_html_() == found._repr_html_()
