@@ -157,7 +157,7 @@ def citation(passage: Passage, corpora: Sequence[str], *, whole: bool = False) -
     parts = [*([passage.corpus] if len(corpora) > 1 else []), passage.document]
     if passage.page:
         parts.append(f"page {passage.page}")
-    if passage.heading:
+    if passage.heading and passage.heading != passage.document:
         parts.append(passage.heading)
     part = passage if whole else passage.shown
     start, end = part.start, part.end
