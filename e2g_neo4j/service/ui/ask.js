@@ -298,7 +298,7 @@ function showEvidence(evidence, numbers) {
 function card(passage, n, terms) {
   const where = [
     passage.level ? `Summary, level ${passage.level}` : "",
-    passage.heading,
+    passage.heading === passage.document ? "" : passage.heading,
     passage.page ? `page ${passage.page}` : "",
     span((passage.excerpt ?? passage).start, (passage.excerpt ?? passage).end),
     passage.corpus,

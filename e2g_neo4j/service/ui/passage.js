@@ -155,7 +155,7 @@ function render(container, passage, text, { start, end, sentence }) {
   edges();
 
   const where = [
-    passage.heading,
+    passage.heading === passage.document ? "" : passage.heading,
     passage.page ? `page ${passage.page}` : "",
     `${span(start, end)} of ${number(text.characters)}`,
     passage.corpus,
