@@ -25,9 +25,9 @@ the same number is in `cypher/query/link`, `cypher/query/connect`, `cypher/explo
 FOLDER_FILE = Path(".env")
 """The file of settings of the working directory, which may be somebody else's."""
 
-NOT_OF_A_FOLDER = ("home", "cluster", "prompts", "templates", "text_to_cypher", "spacy_model")
-"""Settings that decide what code or statements run, and which files are written or sent to a model. FOLDER_FILE cannot
-set them. A Dask scheduler sends code, and a spaCy pipeline is imported."""
+NOT_OF_A_FOLDER = ("home", "cluster", "prompts", "templates", "text_to_cypher", "spacy_model", "embedding_url")
+"""Settings that decide what code or statements run, which files are written or sent to a model, and which server gets a
+provider's key. FOLDER_FILE cannot set them. A Dask scheduler sends code, and a spaCy pipeline is imported."""
 
 
 def _neo4j(name: str) -> AliasChoices:

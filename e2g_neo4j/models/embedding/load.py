@@ -60,7 +60,8 @@ def _list_served(provider: str, address: str | None) -> list[str]:
         if provider == "ollama":
             return [one.model or "" for one in Client(address, timeout=10, **without_proxy(address)).list().models]
         url = f"{(address or '').rstrip('/')}/models"
-        headers = {"Authorization": f"Bearer {os.environ.get('OPENAI_API_KEY', 'none')}"}
+        key = os.environ.get("OPENAI_API_KEY") if provider == "openai" else None
+        headers = {"Authorization": f"Bearer {key or 'none'}"}
         reply = httpx.get(url, headers=headers, timeout=10, **without_proxy(address)).raise_for_status().json()
         return [one["id"] for one in reply["data"]]
     except (httpx.HTTPError, ResponseError, ConnectionError, ValueError, KeyError, TypeError) as error:
