@@ -62,6 +62,7 @@ class IndexedDocument:
         before: the version that is replaced.
         unchanged: the ids of the chunks that are kept as they are.
         names: what other documents need to know of its names.
+        extractor: what read it.
     """
 
     document: SourceDocument
@@ -73,6 +74,7 @@ class IndexedDocument:
     before: StoredDocument = field(default_factory=StoredDocument)
     unchanged: Collection[str] = ()
     names: DocumentNames = field(default_factory=DocumentNames)
+    extractor: str = EXTRACTOR
 
     @property
     def new_summaries(self) -> list[Summary]:
@@ -121,7 +123,7 @@ def ready_row(indexed: IndexedDocument) -> dict[str, Any]:
         "properties": None if properties is None else stored(properties),
         "sha256": indexed.document.sha256,
         "chunker": cut_by(indexed.document),
-        "extractor": EXTRACTOR,
+        "extractor": indexed.extractor,
         "characters": len(indexed.document.text),
         "tokens": sum(chunk.tokens for chunk in indexed.chunks),
         "chunks": len(indexed.chunks),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -95,7 +96,8 @@ def read_batch(settings: Mapping[str, Any], wanted: Fingerprint, texts: Sequence
         ConfigurationError: the models of this worker have another fingerprint.
     """
     with _READING:
-        models = _models(tuple(sorted(settings.items())))
+        own = _models(tuple(sorted(settings.items())))
+        models = own.of(replace(own.fingerprint, spacy_model=wanted.spacy_model))
         if models.fingerprint != wanted:
             raise ConfigurationError(
                 f"A worker of the cluster has the models {models.fingerprint}, and the corpus is indexed with "

@@ -8,8 +8,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
-from shlex import quote
 from typing import Any, TypeAlias
 
 from e2g_neo4j.graph.archive.recovery import recover_abandoned_imports
@@ -29,13 +27,15 @@ from e2g_neo4j.indexing.read_ahead import ReadAhead
 from e2g_neo4j.indexing.references import MOST_BEARERS, MOST_REFERENCES, update_references
 from e2g_neo4j.indexing.run import DocumentDraft, IndexRun, LeaseLostError, needs_extraction
 from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder
+from e2g_neo4j.models.choice import models_beside
 from e2g_neo4j.models.entities.extraction import extract_all
 from e2g_neo4j.models.entities.extraction_codec import decode, encode
+from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Write
 from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.runtime.threads import beside
-from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Vectors, cut_by
+from e2g_neo4j.types.documents import Chunk, SourceDocument, Vectors, cut_by
 from e2g_neo4j.types.languages import name_of, name_words
 from e2g_neo4j.types.mentions import Overrides
 from e2g_neo4j.types.properties import from_stored, same, stored
@@ -86,7 +86,7 @@ def index(documents: Sequence[SourceDocument], run: IndexRun, *, adopted: bool =
                     time.sleep(WAIT_SECONDS)
             chunked = run.chunked(mine)
             with run.timed("preparing"):
-                drafts = yield from _drafts(chunked, replaced, corpus)
+                drafts = yield from _drafts(chunked, replaced, run)
             with run.building_trees(drafts) as builder, run.reading(drafts, builder) as reader:
                 for batch in _published_together(drafts):
                     try:
@@ -114,8 +114,8 @@ def _claimed(
 ) -> Operation[tuple[list[SourceDocument], list[SourceDocument], set[str]]]:
     """Claim changed documents. Return those of this run, those of other runs, and the ids of replaced ones."""
     corpus = run.corpus
-    changed, _ = yield from _changed(documents, run.report)
-    run.report.warnings |= _language_warnings(changed, run)
+    changed, _ = yield from _changed(documents, run)
+    run.report.warnings |= _recognise_languages(changed, run)
     yield from _set_properties(documents, changed, run, adopted)
     yield from claim(corpus, lease.run, changed, adopted=adopted)
     rows = yield Read("index/documents", {"corpus": corpus, "ids": [document.id for document in changed]})
@@ -154,13 +154,13 @@ def _with_claimed_properties(document: SourceDocument, row: Mapping[str, Any]) -
 
 
 def _drafts(
-    chunked: Sequence[tuple[SourceDocument, list[Chunk]]], replaced: Collection[str], corpus: str
+    chunked: Sequence[tuple[SourceDocument, list[Chunk]]], replaced: Collection[str], run: IndexRun
 ) -> Operation[list[DocumentDraft]]:
     """Create drafts, with the stored versions of documents that are replaced."""
     drafts = []
     for number, (document, chunks) in enumerate(chunked):
-        stored = (yield from load_stored(corpus, document.id)) if document.id in replaced else StoredDocument()
-        drafts.append(DocumentDraft(number, document, chunks, stored))
+        stored = (yield from load_stored(run.corpus, document.id)) if document.id in replaced else StoredDocument()
+        drafts.append(DocumentDraft(number, document, chunks, stored, run.extractor_of(document)))
     return drafts
 
 
@@ -248,7 +248,11 @@ def _stage_chunks(
     with run.timed("loading stored vectors"):
         vectors = yield from _vectors_of(kept, staging)
     with run.timed("waiting for models"):
-        extracted = _extracted_again([one for draft, chunks in part for one in chunks if draft.is_outdated(one)], run)
+        extracted = dict[str, bytes]()
+        for draft, chunks in part:
+            extracted |= _extracted_again(
+                [one for one in chunks if draft.is_outdated(one)], run.models_of(draft.document)
+            )
     new = []
     for draft, chunks in part:
         for one in chunks:
@@ -266,9 +270,9 @@ def _stage_chunks(
     yield from run.written(staging.chunks(new))
 
 
-def _extracted_again(chunks: Sequence[Chunk], run: IndexRun) -> dict[str, bytes]:
+def _extracted_again(chunks: Sequence[Chunk], models: Models) -> dict[str, bytes]:
     """Return the packed extractions of chunks. Their vectors are kept, so the embedding model is not needed."""
-    extractions = extract_all(run.models.nlp, [one.text for one in chunks], run.models.workers)
+    extractions = extract_all(models.nlp, [one.text for one in chunks], models.workers) if chunks else ()
     return {one.id: encode(extraction) for one, extraction in zip(chunks, extractions, strict=True)}
 
 
@@ -304,8 +308,9 @@ def _stage_mentions(part: _Part, staging: Staging, run: IndexRun) -> Operation[N
 def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexPlan]:
     """Plan what `index` would do. The summariser of `run` is a dry run, or needs sentences and is not called."""
     yield from check_kind(run.corpus, False)
-    changed, replaced = yield from _changed(documents, run.report)
-    drafts = yield from _drafts(run.chunked(changed), replaced, run.corpus)
+    changed, replaced = yield from _changed(documents, run)
+    warnings = _recognise_languages(changed, run)
+    drafts = yield from _drafts(run.chunked(changed), replaced, run)
     with run.building_trees(drafts) as builder:
         for number in range(0 if run.summariser.needs_sentences else len(drafts)):
             builder.tree(number)
@@ -320,36 +325,41 @@ def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexP
         levels=run.meter.levels,
         cost=run.cost + embedded * run.settings.price_embedding / 1e6,
         embedded_tokens=embedded,
-        warnings=_language_warnings(changed, run),
+        warnings=warnings,
     )
 
 
-def _language_warnings(documents: Sequence[SourceDocument], run: IndexRun) -> dict[str, str]:
-    """Return warnings of documents that are not in the language of their corpus, by source."""
-    language = run.models.language
-    found = {document.source: other_language(document.text, language) for document in documents}
-    warnings = {}
-    for source, other in found.items():
-        if other is not None:
-            code = code_of(other)
-            file = source if Path(source).is_file() else "FILE"
-            command = f"`e2g index {quote(file)} --corpus {quote(f'{run.corpus}-{code}')} --language {code}`"
-            into = command if code else "`e2g index FILE --corpus OTHER` with a pipeline in E2G_SPACY_MODEL"
-            warnings[source] = (
-                f"{source} appears to be in {other}, but the corpus {run.corpus!r} is in {name_of(language)}, so its "
-                f"entities will be wrong. Delete it there, and index it with {into}."
+def _recognise_languages(documents: Sequence[SourceDocument], run: IndexRun) -> dict[str, str]:
+    """Find the documents of a run that are not in the language of their corpus. Return what to tell of them, by source
+    or language."""
+    corpus, models = run.corpus, run.models
+    told, sources = dict[str, str](), dict[str, list[str]]()
+    for document in documents:
+        found = other_language(document.text, models.language)
+        if found and (code := code_of(found)):
+            run.languages[document.id] = code
+            sources.setdefault(code, []).append(document.source)
+        elif found:
+            told[document.source] = (
+                f"{document.source} is in {found}, of which this package knows no words, so its entities will be "
+                "wrong. To mend it, set E2G_SPACY_MODEL to a pipeline for it, and index it into another corpus."
             )
-    return warnings
+    for code, those in sources.items():
+        which = f"{those[0]} is" if len(those) == 1 else f"{those[0]} and {len(those) - 1} more are"
+        own, other = name_of(models.language), name_of(code)
+        told[f"{corpus} in {other}"] = (
+            f"{which} in {other}, and the corpus {corpus!r} in {own}: names are found by the pipeline "
+            f"{models_beside(code, models).pipeline_id}, and words by the stems of {own}."
+        )
+    return told
 
 
-def _changed(
-    documents: Sequence[SourceDocument], report: IndexReport
-) -> Operation[tuple[list[SourceDocument], set[str]]]:
+def _changed(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[tuple[list[SourceDocument], set[str]]]:
     """The documents that the database does not hold yet with this text and title, or not chunked or extracted by the
     present rules, and the ids of those that it holds otherwise."""
-    rows = yield Read("index/documents", {"corpus": report.corpus, "ids": [document.id for document in documents]})
+    rows = yield Read("index/documents", {"corpus": run.corpus, "ids": [document.id for document in documents]})
     ready = {
-        row["id"]: (row["sha256"], row["properties"]["title"], row["chunker"], row["extractor"])
+        row["id"]: (row["sha256"], row["properties"]["title"], row["chunker"], run.extracts_as(row["extractor"]))
         for row in rows
         if row["state"] == "ready"
     }
@@ -357,10 +367,10 @@ def _changed(
     changed = [
         one
         for one in documents
-        if one.id in unfinished or ready.get(one.id) != (one.sha256, one.title, cut_by(one), EXTRACTOR)
+        if one.id in unfinished or ready.get(one.id) != (one.sha256, one.title, cut_by(one), True)
     ]
     replaced = {document.id for document in changed} & ready.keys()
-    report.unchanged += len(documents) - len(changed)
+    run.report.unchanged += len(documents) - len(changed)
     return changed, replaced
 
 

@@ -25,14 +25,12 @@ class ReadAhead:
 
     Args:
         chunks: the chunks to process.
-        read: yields what is found in each of some texts, in order.
+        found: what is found in each of them, in order. It is computed in the thread.
         progress: called in the thread, once for each chunk. `take` raises its exceptions.
     """
 
-    def __init__(
-        self, chunks: Sequence[Chunk], read: Callable[[Sequence[str]], Iterator[Found]], progress: Callable[[], None]
-    ) -> None:
-        self._chunks, self._read, self._progress = chunks, read, progress
+    def __init__(self, chunks: Sequence[Chunk], found: Iterator[Found], progress: Callable[[], None]) -> None:
+        self._chunks, self._in_all, self._progress = chunks, found, progress
         self._found: Queue[tuple[str, Found] | BaseException] = Queue(AHEAD)
         self._ended = Event()
         self._thread = Thread(target=self._work, name="e2g-reading", daemon=True)
@@ -63,8 +61,7 @@ class ReadAhead:
     def _work(self) -> None:
         try:
             began = time.perf_counter()
-            found_in_all = self._read([one.text for one in self._chunks])
-            for chunk, found in zip(self._chunks, found_in_all, strict=True):
+            for chunk, found in zip(self._chunks, self._in_all, strict=True):
                 self.seconds += time.perf_counter() - began
                 self._progress()
                 self._put((chunk.id, found))

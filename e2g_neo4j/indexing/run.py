@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 
 from e2g_neo4j.graph.rows import EmbeddedChunk, IndexedDocument, StoredDocument
 from e2g_neo4j.indexing.chunking import chunk, whole_nodes
@@ -18,6 +20,7 @@ from e2g_neo4j.indexing.summaries.base import Summariser, TreeInput
 from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder, tree_size
 from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.chat.usage import UsageMeter, cost
+from e2g_neo4j.models.choice import models_beside
 from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.entities.extraction_codec import decode
@@ -48,6 +51,7 @@ class DocumentDraft:
         document: the document.
         chunks: its chunks.
         before: the stored version.
+        extractor: what reads it, see `EXTRACTOR`.
         notes: the packed extraction of each chunk.
         windows: the windows of each chunk, as spans in its text.
         persistence: its topic persistence.
@@ -61,6 +65,7 @@ class DocumentDraft:
     document: SourceDocument
     chunks: Sequence[Chunk]
     before: StoredDocument
+    extractor: str
     notes: list[bytes] = field(default_factory=list)
     windows: list[Sequence[Span]] = field(default_factory=list)
     persistence: Persistence = field(default_factory=Persistence)
@@ -80,9 +85,9 @@ class DocumentDraft:
         return {row["made_of"]: (row["text"], row["notes"] or b"") for row in self.before.summaries.values()}
 
     def is_outdated(self, chunk: Chunk) -> bool:
-        """Return whether a chunk is stored with an extraction by other rules."""
+        """Return whether a chunk is stored with an extraction by other rules, or another pipeline."""
         stored = self.before.chunks.get(chunk.id)
-        return stored is not None and stored["extractor"] != EXTRACTOR
+        return stored is not None and stored["extractor"] != self.extractor
 
     def keep(self, notes: bytes, windows: Sequence[Span], vectors: Vectors) -> None:
         """Keep the packed extraction and the windows of the next chunk."""
@@ -115,6 +120,7 @@ class DocumentDraft:
             self.before,
             self.unchanged,
             self.names,
+            self.extractor,
         )
 
 
@@ -129,6 +135,7 @@ class IndexRun:
         meter: counts the use of the chat model.
         progress: called to report progress.
         vectors: the suffix of the vectors of the corpus.
+        languages: the codes of the languages of documents that are not in that of the corpus, by their ids.
         report: the report of the run.
         totals: the total work by stage, for progress.
         done: the work done by stage, for progress.
@@ -140,6 +147,7 @@ class IndexRun:
     meter: UsageMeter
     progress: Progress
     vectors: str = ""
+    languages: dict[str, str] = field(default_factory=dict)
     report: IndexReport = field(init=False)
     totals: Counter[str] = field(default_factory=Counter)
     done: Counter[str] = field(default_factory=Counter)
@@ -155,6 +163,21 @@ class IndexRun:
     def cost(self) -> float:
         """The cost of the chat model so far, in the currency of the configured prices."""
         return cost(self.meter.levels, self.settings.price_prompt, self.settings.price_completion)
+
+    def models_of(self, document: SourceDocument) -> Models:
+        """Return the models for a document: those of the corpus, with a pipeline for its language."""
+        language = self.languages.get(document.id)
+        return models_beside(language, self.models) if language else self.models
+
+    def extractor_of(self, document: SourceDocument) -> str:
+        language = self.languages.get(document.id)
+        return f"{EXTRACTOR}+{self.models_of(document).pipeline_id}" if language else EXTRACTOR
+
+    def extracts_as(self, extractor: str | None) -> bool:
+        """Return whether a stored document was read by the present rules, and the present pipeline for its language."""
+        rules, _, pipeline = (extractor or "").partition("+")
+        language = pipeline.partition("_")[0]
+        return rules == EXTRACTOR and (not pipeline or models_beside(language, self.models).pipeline_id == pipeline)
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -201,16 +224,23 @@ class IndexRun:
 
     def reading(self, drafts: Sequence[DocumentDraft], builder: SummaryTreeBuilder) -> ReadAhead:
         """Start to extract entities and compute vectors of all chunks that need it, in order, in a thread."""
-        chunks = [one for draft in drafts for one in draft.chunks if needs_extraction(draft, one, builder)]
+        read = [
+            (self.models_of(draft.document), chunks)
+            for draft in drafts
+            if (chunks := [one for one in draft.chunks if needs_extraction(draft, one, builder)])
+        ]
+        chunks = [one for _, chunks in read for one in chunks]
         self.totals["reading"] += len(chunks)
-        return ReadAhead(chunks, self._read, lambda: self.advance("reading", 1))
+        return ReadAhead(chunks, self._read(read), lambda: self.advance("reading", 1))
 
-    def _read(self, texts: Sequence[str]) -> Iterator[Found]:
-        """Yield what is found in each text, in this process or on the cluster."""
-        models = self.models
-        if self.settings.cluster:
-            return read_on_cluster(self.settings.cluster, models, texts)
-        return read_texts(models.nlp, models.embedder, texts, models.workers)
+    def _read(self, chunks: Iterable[tuple[Models, Sequence[Chunk]]]) -> Iterator[Found]:
+        """Yield what is found in each chunk by its models, in this process or on the cluster."""
+        for models, documents in groupby(chunks, key=itemgetter(0)):
+            texts = [one.text for _, chunks in documents for one in chunks]
+            if self.settings.cluster:
+                yield from read_on_cluster(self.settings.cluster, models, texts)
+            else:
+                yield from read_texts(models.nlp, models.embedder, texts, models.workers)
 
     def summarised(
         self, batch: Sequence[DocumentDraft], builder: SummaryTreeBuilder

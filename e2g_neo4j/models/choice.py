@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import util
 from shlex import quote
 
@@ -18,12 +19,21 @@ def models_for(language: str, models: Models) -> Models:
 
     For Chinese, another model replaces the default embedding model, which does not know it.
     """
-    from e2g_neo4j.models.entities.pipeline import installed_id, pipeline_for
-
     if language == models.language:
         return models
-    pipeline = installed_id(pipeline_for(language, models.settings.spacy_model))
-    return models.of(with_embedding(models, language, str(pipeline)))
+    return models.of(with_embedding(models, language, _pipeline(language, models)))
+
+
+def models_beside(language: str, models: Models) -> Models:
+    """Return the models for documents in another language than their corpus: another pipeline, the same embedding
+    model."""
+    return models.of(replace(models.fingerprint, spacy_model=_pipeline(language, models)))
+
+
+def _pipeline(language: str, models: Models) -> str:
+    from e2g_neo4j.models.entities.pipeline import installed_id, pipeline_for
+
+    return str(installed_id(pipeline_for(language, models.settings.spacy_model)))
 
 
 def with_embedding(models: Models, language: str, pipeline: str) -> Fingerprint:

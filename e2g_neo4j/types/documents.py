@@ -171,8 +171,9 @@ ADOPTED = "whole-nodes-1"
 
 
 EXTRACTOR = "known-names-3"
-"""The version of the rules for entities and for the terms of chunks. A document that other rules read is indexed again;
-its vectors and summaries are kept. The spaCy pipeline is part of the fingerprint instead."""
+"""The version of the rules for entities and for the terms of chunks, followed by `+` and the spaCy pipeline of a
+document in another language than its corpus. A document that was read otherwise is indexed again; its vectors and
+summaries are kept. The pipeline of the corpus is part of the fingerprint."""
 
 
 def cut_by(document: SourceDocument) -> str:

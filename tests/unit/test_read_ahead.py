@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from spacy.language import Language
@@ -28,8 +28,8 @@ def embedder() -> Embedder:
     return load_embedder()
 
 
-def reading(nlp: Language, embedder: Embedder) -> Callable[[Sequence[str]], Iterator[Found]]:
-    return lambda texts: read_texts(nlp, embedder, texts, 1)
+def found_in(these: Sequence[Chunk], nlp: Language, embedder: Embedder) -> Iterator[Found]:
+    return read_texts(nlp, embedder, [one.text for one in these], 1)
 
 
 def chunks(count: int) -> list[Chunk]:
@@ -39,7 +39,7 @@ def chunks(count: int) -> list[Chunk]:
 
 def test_every_chunk_is_taken_with_what_was_found_in_it(nlp: Language, embedder: Embedder) -> None:
     these, read = chunks(40), []
-    with ReadAhead(these, reading(nlp, embedder), lambda: read.append(1)) as reader:
+    with ReadAhead(these, found_in(these, nlp, embedder), lambda: read.append(1)) as reader:
         found = [reader.take(one) for one in these]
     for chunk, (extraction, embedded) in zip(these, found, strict=True):
         assert {"jonathan harker", "mina"} <= extraction.counts.keys()
@@ -51,7 +51,7 @@ def test_every_chunk_is_taken_with_what_was_found_in_it(nlp: Language, embedder:
 
 def test_what_nobody_takes_is_left_out(nlp: Language, embedder: Embedder) -> None:
     these = chunks(3 * AHEAD)
-    with ReadAhead(these, reading(nlp, embedder), lambda: None) as reader:
+    with ReadAhead(these, found_in(these, nlp, embedder), lambda: None) as reader:
         for chunk in (these[5], these[6], these[2 * AHEAD], these[-1]):
             assert reader.take(chunk)[1].vector @ embed_long(embedder, [chunk.text])[0] > 0.9999
 
@@ -60,7 +60,8 @@ def test_no_more_is_read_ahead_than_is_said_and_the_thread_ends_with_the_block(
     nlp: Language, embedder: Embedder
 ) -> None:
     read: list[int] = []
-    with ReadAhead(chunks(5 * AHEAD), reading(nlp, embedder), lambda: read.append(1)) as reader:
+    these = chunks(5 * AHEAD)
+    with ReadAhead(these, found_in(these, nlp, embedder), lambda: read.append(1)) as reader:
         while len(read) <= AHEAD:  # one is held until there is room
             time.sleep(0.1)
         time.sleep(1)
@@ -74,7 +75,7 @@ def test_what_the_models_or_the_progress_raise_is_raised_by_take(nlp: Language, 
     def stop() -> None:
         raise KeyboardInterrupt
 
-    with ReadAhead(these, reading(nlp, embedder), stop) as reader, pytest.raises(KeyboardInterrupt):
+    with ReadAhead(these, found_in(these, nlp, embedder), stop) as reader, pytest.raises(KeyboardInterrupt):
         reader.take(these[0])
 
     class Broken:
@@ -85,7 +86,7 @@ def test_what_the_models_or_the_progress_raise_is_raised_by_take(nlp: Language, 
             raise MemoryError("no more")
 
     with (
-        ReadAhead(these, reading(nlp, Broken()), lambda: None) as reader,  # type: ignore[arg-type]
+        ReadAhead(these, found_in(these, nlp, Broken()), lambda: None) as reader,  # type: ignore[arg-type]
         pytest.raises(MemoryError, match="no more"),
     ):
         reader.take(these[0])
@@ -93,5 +94,5 @@ def test_what_the_models_or_the_progress_raise_is_raised_by_take(nlp: Language, 
 
 def test_nothing_to_read_starts_no_thread(nlp: Language, embedder: Embedder) -> None:
     before = threading.active_count()
-    with ReadAhead([], reading(nlp, embedder), lambda: None):
+    with ReadAhead([], found_in([], nlp, embedder), lambda: None):
         assert threading.active_count() == before
