@@ -11,6 +11,7 @@ from tiers import few_of
 
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.retrieval.lucene import distinct_words
+from e2g_neo4j.types.reports import IndexReport
 
 TEXTS = {
     "ar": "وصلت السفينة البيضاء إلى الميناء القديم، وَكَتَبَ المعلم رسالة طويلة عن المدينة والبحر.",
@@ -88,3 +89,40 @@ def test_embedding_models_are_listed_with_their_languages(run):
     listed = {one["name"]: one for one in json.loads(out)}
     assert "set" in listed["BAAI/bge-small-en-v1.5"]["state"]
     assert {one["languages"] for one in listed.values()} == {"English", "Chinese"}
+
+
+def test_each_document_of_a_corpus_is_read_by_the_pipeline_for_its_language(client, corpus, driver):
+    """It has the entities that it has in a corpus of its language. What is kept of one that changes its language is
+    read again."""
+    english = "On Monday Anna Fels sailed to Port Hesk with a letter for the teacher of the old school there. " * 9
+    german = "Am Montag fuhr Anna Fels mit dem Schiff nach Port Hesk, und die Lehrerin der Schule las den Brief. " * 9
+    fresh, own = f"{corpus}-fresh", f"{corpus}-de"
+
+    def entities(of: str) -> set[str]:
+        found = driver.execute_query(
+            "MATCH (:Document {corpus: $corpus, source: 'b'})<-[:FROM_DOCUMENT]-(:Chunk)<-[:FROM_CHUNK]-(e:Entity) "
+            "RETURN e.key",
+            corpus=of,
+        )
+        return {row[0] for row in found.records}
+
+    def index(into: str, text: str) -> IndexReport:
+        documents = [from_text(one, corpus=into, source=source) for source, one in (("a", english * 3), ("b", text))]
+        return client.index(documents, corpus=into)
+
+    try:
+        [warning] = index(corpus, german).warnings.values()
+        assert f"b is in German, and the corpus '{corpus}' in English" in warning
+        assert "anna fels" in entities(corpus)
+        client.index([from_text(german, corpus=own, source="b")], corpus=own)
+        assert entities(corpus) == entities(own)
+        again = index(corpus, german)
+        assert (again.unchanged, again.warnings) == (2, {})
+        assert "anna fels" in client.retrieve("Wohin fuhr Anna Fels mit dem Schiff?", corpus=corpus).entities
+        for text in (german + "\n\n" + english * 4, german):
+            index(corpus, text)
+            index(fresh, text)
+            assert entities(corpus) == entities(fresh)
+            remove(driver, [fresh])
+    finally:
+        remove(driver, [corpus, fresh, own])
