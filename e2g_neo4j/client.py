@@ -122,7 +122,7 @@ class E2G(SyncClient):
             sources: what to index.
             corpus: where to.
             progress: called with (stage, done, total), from several threads.
-            budget_tokens: tokens of prompts and replies that the chat model may cost; None: no limit.
+            budget_tokens: tokens that the chat model and the server of an embedding model may cost; None: no limit.
             properties: properties of all of these documents, added to those that they have themselves, such as
                 `{"author": "Bram Stoker", "year": 1897}`; a document with neither keeps those that are stored. `where`
                 restricts questions by them.

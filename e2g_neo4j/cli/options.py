@@ -75,7 +75,8 @@ Question = Annotated[
     list[str], typer.Argument(help="The question, in quotes if it has signs of the shell.", metavar="QUESTION")
 ]
 Budget = Annotated[
-    int | None, typer.Option("--budget-tokens", min=1, help="Stop before the chat model costs more tokens.")
+    int | None,
+    typer.Option("--budget-tokens", min=1, help="Stop before hosted models cost more tokens."),
 ]
 NoOpen = Annotated[bool, typer.Option("--no-open", help="Print the address only.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]

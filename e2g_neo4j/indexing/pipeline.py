@@ -314,17 +314,17 @@ def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexP
     with run.building_trees(drafts) as builder:
         for number in range(0 if run.summariser.needs_sentences else len(drafts)):
             builder.tree(number)
-    tokens = sum(chunk.tokens for draft in drafts for chunk in draft.new_chunks)
-    embedded = 2 * tokens if run.models.is_remote else 0
+    new = [chunk for draft in drafts for chunk in draft.new_chunks]
+    run.meter.embed(run.sent_tokens(new))
     return IndexPlan(
         corpus=run.corpus,
         documents=len(changed),
         unchanged=run.report.unchanged,
-        chunks=sum(len(draft.new_chunks) for draft in drafts),
-        tokens=tokens,
+        chunks=len(new),
+        tokens=sum(chunk.tokens for chunk in new),
         levels=run.meter.levels,
-        cost=run.cost + embedded * run.settings.price_embedding / 1e6,
-        embedded_tokens=embedded,
+        cost=run.cost,
+        embedded_tokens=run.meter.embedded,
         warnings=warnings,
     )
 

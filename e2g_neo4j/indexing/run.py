@@ -161,8 +161,10 @@ class IndexRun:
 
     @property
     def cost(self) -> float:
-        """The cost of the chat model so far, in the currency of the configured prices."""
-        return cost(self.meter.levels, self.settings.price_prompt, self.settings.price_completion)
+        """The cost of chat and embedding models so far, in the currency of the configured prices."""
+        settings = self.settings
+        chat = cost(self.meter.levels, settings.price_prompt, settings.price_completion)
+        return chat + self.meter.embedded * settings.price_embedding / 1e6
 
     def models_of(self, document: SourceDocument) -> Models:
         """Return the models for a document: those of the corpus, with a pipeline for its language."""
@@ -172,6 +174,10 @@ class IndexRun:
     def extractor_of(self, document: SourceDocument) -> str:
         language = self.languages.get(document.id)
         return f"{EXTRACTOR}+{self.models_of(document).pipeline_id}" if language else EXTRACTOR
+
+    def sent_tokens(self, chunks: Iterable[Chunk]) -> int:
+        """Return about how many tokens a server is sent to embed chunks: windows, and their sentences apart."""
+        return 2 * sum(one.tokens for one in chunks) if self.models.is_remote else 0
 
     def extracts_as(self, extractor: str | None) -> bool:
         """Return whether a stored document was read by the present rules, and the present pipeline for its language."""
@@ -230,6 +236,7 @@ class IndexRun:
             if (chunks := [one for one in draft.chunks if needs_extraction(draft, one, builder)])
         ]
         chunks = [one for _, chunks in read for one in chunks]
+        self.meter.embed(self.sent_tokens(chunks))
         self.totals["reading"] += len(chunks)
         return ReadAhead(chunks, self._read(read), lambda: self.advance("reading", 1))
 

@@ -280,7 +280,7 @@ class IndexReport:
         seconds: wall time by stage, and of the whole call as `total`. Stages run in parallel, so their times overlap.
         spending: the use of the chat model, by level of the summary tree, for statements on level 0, and for reports of
             communities on level -1. Empty without a chat model.
-        cost: the price of it, in the currency of the configured prices.
+        cost: the price of it and of the vectors, in the currency of the configured prices.
     """
 
     corpus: str

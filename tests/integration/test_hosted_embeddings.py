@@ -17,7 +17,7 @@ from libraries import remove
 
 from e2g_neo4j import E2G
 from e2g_neo4j.documents.files import from_text
-from e2g_neo4j.errors import ConfigurationError, ModelError
+from e2g_neo4j.errors import BudgetError, ConfigurationError, ModelError
 from e2g_neo4j.models.chat import retry
 from e2g_neo4j.models.embedding.load import load_embedder
 from e2g_neo4j.models.embedding.remote import BATCH
@@ -167,6 +167,13 @@ def test_a_corpus_is_indexed_and_asked_with_vectors_of_a_server(server: Embeddin
             e2g.index(texts, corpus=corpus)
             [best, *_] = e2g.retrieve(TEXTS["Bread"], corpus=corpus, mode="dense").passages
             assert best.document == "Bread"
+            requests = len(server.batches)
+            with pytest.raises(BudgetError, match="0 of the budget of 20 are used"):
+                e2g.index(
+                    [from_text(TEXTS["Bread"] * 2, corpus=corpus, source="Long")], corpus=corpus, budget_tokens=20
+                )
+            assert len(server.batches) == requests
+            assert e2g.index([texts[0]], corpus=corpus, budget_tokens=1).unchanged == 1
             server.faults = [(401, {})] * 20
             more = from_text("A third text of Luke Farran.", corpus=corpus, source="More", title="More")
             report = None

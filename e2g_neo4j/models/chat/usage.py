@@ -1,4 +1,4 @@
-"""Meter the calls and tokens of a chat model, with an optional budget."""
+"""Meter the calls and tokens of a chat model, and the tokens that a server embeds, with an optional budget."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ class UsageMeter:
     """Counts calls and tokens per level of the tree. Thread-safe.
 
     Args:
-        budget: Maximum number of prompt and completion tokens of the run. None: no limit.
+        budget: Maximum number of tokens of the run: of prompts and replies, and of texts that a server embeds. None: no
+            limit.
         changed: Called with the tokens used so far.
     """
 
     def __init__(self, budget: int | None = None, changed: Callable[[int], None] | None = None) -> None:
         self.levels: dict[int, TokenUsage] = {}
+        self.embedded = 0
         self._budget = budget
         self._changed = changed
         self._spent = 0
@@ -72,6 +74,21 @@ class UsageMeter:
                 spent = self._spent
         if self._changed:
             self._changed(spent)
+
+    def embed(self, tokens: int) -> None:
+        """Spend tokens on texts that a server embeds.
+
+        Raises:
+            BudgetError: They are more than the budget has left. Raised before they are sent.
+        """
+        with self._lock:
+            if self._budget is not None and self._spent + self._reserved + tokens > self._budget:
+                raise BudgetError(
+                    f"The server of the embedding model would be sent about {tokens} tokens, and {self._spent} of the "
+                    f"budget of {self._budget} are used. Run the same command again with a larger budget."
+                )
+            self._spent += tokens
+            self.embedded += tokens
 
     def remembered(self, level: int) -> None:
         """Record a summary that was taken from the cache."""
