@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from e2g_neo4j.errors import ConfigurationError, E2GError, ModelError
-from e2g_neo4j.indexing.reading import Found, read_texts
+from e2g_neo4j.indexing.reading import Found, Text, read_texts
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.lazy_imports import needs
@@ -46,7 +46,7 @@ _READING = Lock()
 """Tasks of one worker take turns, because each uses all of its cores."""
 
 
-def read_on_cluster(address: str, models: Models, texts: Sequence[str]) -> Iterator[Found]:
+def read_on_cluster(address: str, models: Models, texts: Sequence[Text]) -> Iterator[Found]:
     """Yield what is found in each text, in order. The tasks of a worker that is lost run on another one.
 
     Args:
@@ -84,7 +84,7 @@ def read_on_cluster(address: str, models: Models, texts: Sequence[str]) -> Itera
             yield from _result(client, pending.popleft(), address)
 
 
-def read_batch(settings: Mapping[str, Any], wanted: Fingerprint, texts: Sequence[str]) -> list[Found]:
+def read_batch(settings: Mapping[str, Any], wanted: Fingerprint, texts: Sequence[Text]) -> list[Found]:
     """Read some texts. This runs in a worker.
 
     Args:

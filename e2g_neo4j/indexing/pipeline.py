@@ -312,16 +312,16 @@ def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexP
     warnings = _recognise_languages(changed, run)
     drafts = yield from _drafts(run.chunked(changed), replaced, run)
     with run.building_trees(drafts) as builder:
+        new = [(one, builder.needs(draft.number, one.index)) for draft in drafts for one in draft.new_chunks]
         for number in range(0 if run.summariser.needs_sentences else len(drafts)):
             builder.tree(number)
-    new = [chunk for draft in drafts for chunk in draft.new_chunks]
     run.meter.embed(run.sent_tokens(new))
     return IndexPlan(
         corpus=run.corpus,
         documents=len(changed),
         unchanged=run.report.unchanged,
         chunks=len(new),
-        tokens=sum(chunk.tokens for chunk in new),
+        tokens=sum(one.tokens for one, _ in new),
         levels=run.meter.levels,
         cost=run.cost,
         embedded_tokens=run.meter.embedded,

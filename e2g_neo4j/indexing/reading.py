@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 Found: TypeAlias = tuple[Extraction, Embedded]
 
 
-def read_texts(nlp: Language, embedder: Embedder, texts: Sequence[str], workers: int) -> Iterator[Found]:
+Text: TypeAlias = tuple[str, bool]
+"""A text, and whether vectors of its sentences are needed."""
+
+
+def read_texts(nlp: Language, embedder: Embedder, texts: Sequence[Text], workers: int) -> Iterator[Found]:
     """Yield what is found in each text, in order. spaCy runs ahead of the embedding model.
 
     Args:
@@ -30,9 +34,10 @@ def read_texts(nlp: Language, embedder: Embedder, texts: Sequence[str], workers:
     extractions: deque[Extraction] = deque()
 
     def with_sentences() -> Iterator[tuple[str, list[Span]]]:
-        for text, extraction in zip(texts, extract_all(nlp, texts, workers), strict=True):
+        extracted = extract_all(nlp, [text for text, _ in texts], workers)
+        for (text, parted), extraction in zip(texts, extracted, strict=True):
             extractions.append(extraction)
-            yield text, [(sentence.start, sentence.end) for sentence in extraction.sentences]
+            yield text, [(one.start, one.end) for one in extraction.sentences] if parted else []
 
     for embedded in embed_with_parts(embedder, with_sentences()):
         yield extractions.popleft(), embedded

@@ -15,7 +15,7 @@ from e2g_neo4j.indexing.chunking import chunk, whole_nodes
 from e2g_neo4j.indexing.cluster import read_on_cluster
 from e2g_neo4j.indexing.missed_names import KnownNames, add_missed_names
 from e2g_neo4j.indexing.read_ahead import ReadAhead
-from e2g_neo4j.indexing.reading import Found, read_texts
+from e2g_neo4j.indexing.reading import Found, Text, read_texts
 from e2g_neo4j.indexing.summaries.base import Summariser, TreeInput
 from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder, tree_size
 from e2g_neo4j.indexing.topic_persistence import Persistence
@@ -175,9 +175,9 @@ class IndexRun:
         language = self.languages.get(document.id)
         return f"{EXTRACTOR}+{self.models_of(document).pipeline_id}" if language else EXTRACTOR
 
-    def sent_tokens(self, chunks: Iterable[Chunk]) -> int:
-        """Return about how many tokens a server is sent to embed chunks: windows, and their sentences apart."""
-        return 2 * sum(one.tokens for one in chunks) if self.models.is_remote else 0
+    def sent_tokens(self, chunks: Iterable[tuple[Chunk, bool]]) -> int:
+        """Return about how many tokens a server is sent to embed chunks, of some of which the sentences too."""
+        return sum((1 + parted) * one.tokens for one, parted in chunks) if self.models.is_remote else 0
 
     def extracts_as(self, extractor: str | None) -> bool:
         """Return whether a stored document was read by the present rules, and the present pipeline for its language."""
@@ -230,24 +230,25 @@ class IndexRun:
 
     def reading(self, drafts: Sequence[DocumentDraft], builder: SummaryTreeBuilder) -> ReadAhead:
         """Start to extract entities and compute vectors of all chunks that need it, in order, in a thread."""
-        read = [
-            (self.models_of(draft.document), chunks)
+        found = [
+            (draft, one, builder.needs(draft.number, one.index))
             for draft in drafts
-            if (chunks := [one for one in draft.chunks if needs_extraction(draft, one, builder)])
+            for one in draft.chunks
+            if needs_extraction(draft, one, builder)
         ]
-        chunks = [one for _, chunks in read for one in chunks]
-        self.meter.embed(self.sent_tokens(chunks))
-        self.totals["reading"] += len(chunks)
-        return ReadAhead(chunks, self._read(read), lambda: self.advance("reading", 1))
+        self.meter.embed(self.sent_tokens((one, parted) for _, one, parted in found))
+        self.totals["reading"] += len(found)
+        read = self._read([(self.models_of(draft.document), (one.text, parted)) for draft, one, parted in found])
+        return ReadAhead([one for _, one, _ in found], read, lambda: self.advance("reading", 1))
 
-    def _read(self, chunks: Iterable[tuple[Models, Sequence[Chunk]]]) -> Iterator[Found]:
-        """Yield what is found in each chunk by its models, in this process or on the cluster."""
-        for models, documents in groupby(chunks, key=itemgetter(0)):
-            texts = [one.text for _, chunks in documents for one in chunks]
+    def _read(self, texts: Iterable[tuple[Models, Text]]) -> Iterator[Found]:
+        """Yield what is found in each text by its models, in this process or on the cluster."""
+        for models, group in groupby(texts, key=itemgetter(0)):
+            these = [text for _, text in group]
             if self.settings.cluster:
-                yield from read_on_cluster(self.settings.cluster, models, texts)
+                yield from read_on_cluster(self.settings.cluster, models, these)
             else:
-                yield from read_texts(models.nlp, models.embedder, texts, models.workers)
+                yield from read_texts(models.nlp, models.embedder, these, models.workers)
 
     def summarised(
         self, batch: Sequence[DocumentDraft], builder: SummaryTreeBuilder

@@ -232,8 +232,8 @@ class IndexPlan:
         tokens: the tokens of the new chunks.
         levels: the use of the chat model, by level of the summary tree.
         cost: the price of it and of the vectors, in the currency of the configured prices.
-        embedded_tokens: the tokens that a server is sent to embed, 0 for a model of this machine. A server embeds each
-            window, and its sentences apart.
+        embedded_tokens: the tokens that a server is sent to embed, 0 for a model of this machine. Sentences
+            are sent apart where an extractive summary is made of them.
         failed: what cannot be read, with the reason, as in `IndexReport`.
         warnings: what looks wrong, as in `IndexReport`.
         losses: what the files have and their texts have not, as in `IndexReport`.

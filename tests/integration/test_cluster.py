@@ -135,7 +135,7 @@ def test_a_task_that_fails_is_said(
     dask.start_worker()
     monkeypatch.setattr(cluster, "read_batch", fail)
     with pytest.raises(ModelError, match=r"could not read some texts: \w+Error\('broken'\)"):
-        list(cluster.read_on_cluster(dask.address, Models(settings), ["a text"]))
+        list(cluster.read_on_cluster(dask.address, Models(settings), [("a text", True)]))
 
 
 def test_objects_are_not_sent(settings: Settings, corpora: list[str]) -> None:
@@ -150,7 +150,7 @@ def test_a_worker_with_other_models_refuses(settings: Settings) -> None:
     assert not {"neo4j_password", "neo4j_uri"} & told.keys()
     other = Models(settings.model_copy(update={"embedding_dimensions": 100})).fingerprint
     with pytest.raises(ConfigurationError, match="install the same packages on the worker"):
-        cluster.read_batch(told, other, ["Luke Farran wrote."])
-    [(extraction, embedded)] = cluster.read_batch(told, Models(settings).fingerprint, ["Luke Farran wrote."])
+        cluster.read_batch(told, other, [("Luke Farran wrote.", False)])
+    [(extraction, embedded)] = cluster.read_batch(told, Models(settings).fingerprint, [("Luke Farran wrote.", False)])
     assert "luke farran" in extraction.counts
     assert embedded.window_vectors.shape == (1, 384)

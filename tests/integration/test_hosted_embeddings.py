@@ -165,6 +165,8 @@ def test_a_corpus_is_indexed_and_asked_with_vectors_of_a_server(server: Embeddin
         with E2G(settings=settings) as e2g:
             e2g.index(texts[:1], corpus=corpus)
             e2g.index(texts, corpus=corpus)
+            assert set(TEXTS.values()) <= server.embedded.keys()
+            assert "Nobody bought as much bread as Tom Reed." not in server.embedded, "no summary needs the sentences"
             [best, *_] = e2g.retrieve(TEXTS["Bread"], corpus=corpus, mode="dense").passages
             assert best.document == "Bread"
             requests = len(server.batches)

@@ -29,7 +29,7 @@ def embedder() -> Embedder:
 
 
 def found_in(these: Sequence[Chunk], nlp: Language, embedder: Embedder) -> Iterator[Found]:
-    return read_texts(nlp, embedder, [one.text for one in these], 1)
+    return read_texts(nlp, embedder, [(one.text, True) for one in these], 1)
 
 
 def chunks(count: int) -> list[Chunk]:

@@ -94,7 +94,7 @@ def test_a_managed_server_that_is_not_installed_says_so(monkeypatch: pytest.Monk
 @pytest.mark.usefixtures("without")
 def test_a_cluster_without_dask_is_said() -> None:
     with pytest.raises(ConfigurationError, match=r"E2G_CLUSTER\) needs distributed.*pip install -e .*\[cluster\]"):
-        next(read_on_cluster("tcp://127.0.0.1:1", Models(Settings()), ["a text"]))
+        next(read_on_cluster("tcp://127.0.0.1:1", Models(Settings()), [("a text", True)]))
 
 
 @pytest.mark.parametrize("without", ["langchain"], indirect=True)
