@@ -482,7 +482,7 @@ class E2G(SyncClient):
         self,
         *,
         corpus: str,
-        label: str,
+        label: str | Sequence[str],
         name: str,
         aliases: str | None = None,
         type: str | None = None,
@@ -491,18 +491,19 @@ class E2G(SyncClient):
         """Link the entities of a corpus to nodes of your own graph by `REFERS_TO {method, score, property}`.
 
         Names of these nodes are also found in the texts where the entity pipeline missed them, from now on. The same
-        call again updates links and names of this label.
+        call again updates links and names of these labels. Nodes that a relationship ties to the text nodes of an
+        adopted corpus are linked to entities of these texts.
 
         Args:
             corpus: the corpus.
-            label: the label of the nodes.
+            label: the label of the nodes, or several.
             name: their property with the name, a text or a list of texts.
             aliases: their property with other names.
             type: link only entities of this type, such as `person`.
             dry_run: only report.
 
         Raises:
-            InputError: no node has this label and a text as its name, or no entity has the type.
+            InputError: no node has such a label and a text as its name, or no entity has the type.
         """
         return self._run(naming.link(self.models, corpus, label, name, aliases, type, dry_run=dry_run))
 

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, cast
 
-from langchain_neo4j import Neo4jVector
+import pytest
+from langchain_core.documents import Document
+from langchain_neo4j import Neo4jGraph, Neo4jVector
+from langchain_neo4j.graphs import neo4j_graph
+from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
 from neo4j import Driver
 from neo4j_graphrag.components.embedder import TextChunkEmbedder
+from neo4j_graphrag.components.entity_relation_extractor import LLMEntityRelationExtractor
 from neo4j_graphrag.components.kg_writer import Neo4jWriter
 from neo4j_graphrag.components.lexical_graph import LexicalGraphBuilder
-from neo4j_graphrag.components.types import DocumentInfo, Neo4jRelationship, TextChunk, TextChunks
+from neo4j_graphrag.components.schema import GraphSchema
+from neo4j_graphrag.components.types import (
+    DocumentInfo,
+    Neo4jNode,
+    Neo4jRelationship,
+    TextChunk,
+    TextChunks,
+)
+from neo4j_graphrag.components.types import Neo4jGraph as FoundGraph
 
 from e2g_neo4j import Settings
 from e2g_neo4j.integrations.langchain import E2GEmbeddings
@@ -134,6 +148,66 @@ def llm_graph_builder(driver: Driver, settings: Settings, *, old: bool) -> Shape
         "MATCH (c:Chunk {fileName: $file}) WHERE c.position = $number + 1",
         None if old else "theirs",
     )
+
+
+FOUND = {
+    ("harbour.txt", 0): ["Luke Farran", "Theodora Quill", "chronometer"],
+    ("harbour.txt", 1): ["Luke Farran", "Crail", "Nora Vik"],
+    ("harbour.txt", 2): ["Luke Farran", "Otto Vinge"],
+    ("island.txt", 1): ["THEODORA QUILL", "Hesk", "Crail"],
+    ("island.txt", 2): ["Luke Farran", "Karl Quist"],
+}
+"""What a chat model has found in some of the texts: each person anew, or by a surname."""
+
+
+class Found(LLMEntityRelationExtractor):
+    """Their extractor, but for the call of a chat model: it has replied with `FOUND`."""
+
+    async def extract_for_chunk(self, schema: GraphSchema, examples: str, chunk: TextChunk) -> FoundGraph:
+        names = next(
+            (FOUND.get((file, chunk.index), []) for file, texts in DOCUMENTS.items() if chunk.text in texts), []
+        )
+        nodes = [Neo4jNode(id=name, label="Person", properties={"name": name}) for name in names]
+        pairs = pairwise(names)
+        ties = [Neo4jRelationship(type="MET", start_node_id=one, end_node_id=other) for one, other in pairs]
+        return FoundGraph(nodes=nodes, relationships=ties)
+
+
+def simple_kg_pipeline(driver: Driver, settings: Settings) -> Shape:
+    """As the components of its SimpleKGPipeline write documents and what was found in each, without a resolver."""
+
+    async def written() -> None:
+        for path, texts in DOCUMENTS.items():
+            chunks = TextChunks(chunks=[TextChunk(text=text, index=index) for index, text in enumerate(texts)])
+            graph = await Found(cast(Any, None)).run(chunks, document_info=DocumentInfo(path=path))
+            await Writer(driver).run(graph)
+
+    asyncio.run(written())
+    return Shape({"label": "Chunk", "key": "index", "part_of": "FROM_DOCUMENT"}, "", None)
+
+
+def graph_documents(driver: Driver, settings: Settings) -> Shape:
+    """As LangChain's Neo4jGraph writes graph documents; its statement for relationships wants APOC."""
+    assert settings.neo4j_password
+    uri, user, password = settings.neo4j_uri, settings.neo4j_username, settings.neo4j_password.get_secret_value()
+    found = []
+    for (file, number), names in FOUND.items():
+        source = Document(DOCUMENTS[file][number], metadata={"source": file, "page": number})
+        nodes = [Node(id=name, type="Person") for name in names]
+        ties = [Relationship(source=one, target=other, type="MET") for one, other in pairwise(nodes)]
+        found.append(GraphDocument(nodes=nodes, relationships=ties, source=source))
+    with pytest.MonkeyPatch.context() as patch, Neo4jGraph(uri, user, password, refresh_schema=False) as graph:
+        patch.setattr(Neo4jGraph, "refresh_schema", lambda graph: None)
+        patch.setattr(
+            neo4j_graph,
+            "_get_rel_import_query",
+            lambda _: (
+                "UNWIND $data AS row MATCH (a:__Entity__ {id: row.source}), (b:__Entity__ {id: row.target}) "
+                "MERGE (a)-[:$(row.type)]->(b)"
+            ),
+        )
+        graph.add_graph_documents(found, include_source=True, baseEntityLabel=True)
+    return Shape({"label": "Document", "order": "page", "document": "source"}, "", None)
 
 
 def index(driver: Driver, label: str, old: bool) -> None:

@@ -1,7 +1,7 @@
-// Read the names of the next $limit nodes with a label after a node. Nodes of this project are left out.
-// $label, $name, $aliases: names of properties, the latter may be null; $after: an element id or '', $limit
+// Read the names of the next $limit nodes with one of some labels after a node. Nodes of this project are left out.
+// $labels, $name, $aliases: names of properties, the latter may be null; $after: an element id or '', $limit
 // → node, name, aliases
-MATCH (n:$($label))
+MATCH (n:$any($labels))
 WHERE elementId(n) > $after AND n[$name] IS NOT NULL
   AND NOT (n.corpus IS NOT NULL
            AND (n:Document OR n:Chunk OR n:Window OR n:Summary OR n:Entity AND n.key IS NOT NULL OR n:Alias

@@ -1,13 +1,13 @@
 // Relationships of the user's graph around the nodes that a question's entities refer to, of some types: first those
 // that connect two of these nodes, directly or through one node in between, then those that begin or end at one of
-// them. The name of a node is the property by which it or others were linked, or the first of name, title, label and id.
-// Long names are truncated.
+// them. The name of a node is the property by which it was linked, or one by which others were, or the first of name,
+// title, label and id. Long names are truncated.
 // $corpus, $names, $types, $limit
 // → subject, subject_id, relationship, object, object_id, properties, entities: [key]
 MATCH (e:Entity {corpus: $corpus})-[link:REFERS_TO]->(n)
 WHERE e.key IN $names
 WITH n, collect(DISTINCT e.key) AS keys, collect(link.property)[0] AS property
-WITH collect(n) AS seeds, collect({node: n, keys: keys}) AS known, collect(DISTINCT property) AS properties
+WITH collect(n) AS seeds, collect({node: n, keys: keys, property: property}) AS known, collect(DISTINCT property) AS properties
 CALL (seeds) {
   CALL (seeds) {
     UNWIND seeds AS a
@@ -35,11 +35,13 @@ CALL (seeds) {
   RETURN r, rank
 }
 WITH r, rank, startNode(r) AS s, endNode(r) AS o, known, properties
-RETURN left(coalesce([one IN properties WHERE toStringOrNull(s[one]) IS NOT NULL | toStringOrNull(s[one])][0],
+RETURN left(coalesce([x IN known WHERE x.node = s | toStringOrNull(s[x.property])][0],
+                     [one IN properties WHERE toStringOrNull(s[one]) IS NOT NULL | toStringOrNull(s[one])][0],
                      toStringOrNull(s.name), toStringOrNull(s.title), toStringOrNull(s.label), toStringOrNull(s.id),
                      elementId(s)), 200) AS subject,
        elementId(s) AS subject_id, type(r) AS relationship,
-       left(coalesce([one IN properties WHERE toStringOrNull(o[one]) IS NOT NULL | toStringOrNull(o[one])][0],
+       left(coalesce([x IN known WHERE x.node = o | toStringOrNull(o[x.property])][0],
+                     [one IN properties WHERE toStringOrNull(o[one]) IS NOT NULL | toStringOrNull(o[one])][0],
                      toStringOrNull(o.name), toStringOrNull(o.title), toStringOrNull(o.label), toStringOrNull(o.id),
                      elementId(o)), 200) AS object,
        elementId(o) AS object_id, properties(r) AS properties,

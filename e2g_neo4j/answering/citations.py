@@ -7,8 +7,8 @@ from collections.abc import Container, Iterable, Iterator
 
 from e2g_neo4j.models.chat.thinking import ThoughtFilter
 
-_GROUP = re.compile(r"\[\s*(\d+(?:\s*[,;–-]\s*\d+)*)\s*\]")
-_BEGUN = re.compile(r"\s*\[[\d\s,;–-]{0,40}$|\s+$")
+_GROUP = re.compile(r"[\[【［]\s*(\d+(?:\s*[,;、，–-]\s*\d+)*)\s*(?:†[^\]】］\n]{0,80})?[\]】］]")
+_BEGUN = re.compile(r"\s*[\[【［][\d\s,;、，–-]{0,40}(?:†[^\]】］\n]{0,80})?$|\s+$")
 _NUMBER = re.compile(r"(\d+)(?:\s*[–-]\s*(\d+))?")
 _WORD = re.compile(r"\w")
 _WIDEST = 100
@@ -18,8 +18,9 @@ _WIDEST = 100
 class CitationFilter:
     """Filters the citations of an answer that arrives in pieces of any length.
 
-    [1, 9] becomes [1] if there is no passage 9. [0], which means that the evidence does not say, is removed. Citations
-    before the first word are held back until it comes: a reply of citations alone has no text.
+    [1, 9] becomes [1] if there is no passage 9, and so does 【1†source】. [0], which means that the evidence does not
+    say, is removed. Citations before the first word are held back until it comes: a reply of citations alone has no
+    text.
 
     Args:
         given: Number of passages, which are numbered from 1.

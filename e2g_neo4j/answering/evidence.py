@@ -187,7 +187,7 @@ def cited_answer(
         given=given,
         citations=tuple(citation_of(number, given[number - 1], evidence) for number in sorted(citations.cited)),
         dropped=tuple(citations.dropped),
-        found=not says_nothing(text, citations),
+        found=reply.finish != "refusal" and not says_nothing(text, citations),
         finished=reply.finish != "length",
     )
 

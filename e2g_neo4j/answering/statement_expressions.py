@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NoReturn
 
-from e2g_neo4j.types.ids import HIDDEN_LABEL
+from e2g_neo4j.types.ids import HIDDEN_LABELS
 
 DEEPEST = 30
 """How deep expressions may be nested."""
@@ -158,7 +158,7 @@ class Expressions:
             if self._accept("("):
                 self._deeper(self._labels)
                 self._expect(")")
-            elif HIDDEN_LABEL.fullmatch(name := self._any_name()):
+            elif (name := self._any_name()) in HIDDEN_LABELS:
                 self._refuse(f"it names {name}, which is not part of a corpus")
             if not (self._accept("|") or self._accept("&") or self._accept(":")):
                 return

@@ -25,7 +25,7 @@ from e2g_neo4j.retrieval.options import check_question
 from e2g_neo4j.runtime.requests import CallDriver, Chat, Operation, Read
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, ChatUsage
-from e2g_neo4j.types.ids import HIDDEN_LABEL
+from e2g_neo4j.types.ids import HIDDEN_LABELS
 from e2g_neo4j.types.statements import StatementResult
 
 PROMPT = Path(__file__).with_name("prompts") / "cypher.txt"
@@ -188,7 +188,7 @@ def refused(statement: str, why: str) -> InputError:
 
 def _other_graphs(names: Mapping[str, list[str]]) -> str:
     """Return the names of the other graphs, as the prompt lists them."""
-    labels = [one for one in names["labels"] if one not in OWN_PROPERTIES and not HIDDEN_LABEL.fullmatch(one)]
+    labels = [one for one in names["labels"] if one not in OWN_PROPERTIES and one not in HIDDEN_LABELS]
     own = {name for properties in OWN_PROPERTIES.values() for name in properties}
     lines = (
         ("Labels", labels),

@@ -23,7 +23,9 @@ from e2g_neo4j.errors import QueryError
 
 
 def link(
-    label: Annotated[str, typer.Option("--label", help="Label of the nodes to link.", show_default=False)],
+    label: Annotated[
+        list[str], typer.Option("--label", help="Label of the nodes to link. Repeatable.", show_default=False)
+    ],
     name: Annotated[str, typer.Option("--name", help="Property with the name of a node.")] = "name",
     aliases: Annotated[
         str | None, typer.Option("--aliases", help="Property with other names of a node.", show_default=False)

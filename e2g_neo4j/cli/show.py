@@ -245,17 +245,21 @@ def usage_of(reports: Mapping[Layer, LayerReport]) -> tuple[dict[int, TokenUsage
 def links(out: Console, report: LinkReport) -> None:
     """Print the links by method, and the ambiguous entities."""
     verb = "Would link" if report.dry_run else "Linked"
+    linked = len({one.key for one in report.links})
     out.print(
-        f"{verb} {plural(len(report.links), 'entity', 'entities')} of {report.entities} of corpus "
-        f"[bold]{escape(report.corpus)}[/bold] to {report.nodes} nodes labelled {escape(report.label)}: "
+        f"{verb} {plural(linked, 'entity', 'entities')} of {report.entities} of corpus "
+        f"[bold]{escape(report.corpus)}[/bold] to {len({one.node for one in report.links})} of {report.nodes} "
+        f"nodes labelled {escape(' or '.join(report.labels))}: "
         f"{report.added} added, {report.removed} removed."
     )
-    table(out, ["method", "entities"], [[method, number] for method, number in report.methods.items()], "")
+    table(out, ["method", "links"], [[method, number] for method, number in report.methods.items()], "")
     if report.dry_run:
         rows = [[one.name, one.node_name, one.method, f"{one.score:.2f}", one.node] for one in report.links]
         table(out, ["entity", "node", "method", "score", "element id"], rows, "")
     if report.ambiguous:
-        out.print(f"Not linked, because several nodes match: {plural(len(report.ambiguous), 'entity', 'entities')}")
+        out.print(
+            f"Not linked, because nodes of different names match: {plural(len(report.ambiguous), 'entity', 'entities')}"
+        )
         several = [
             [one.name, one.method, ", ".join(f"{name} ({node})" for node, name in one.nodes)]
             for one in report.ambiguous

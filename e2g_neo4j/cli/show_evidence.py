@@ -87,7 +87,9 @@ def answer(out: Console, given: Answer, *, opened: bool = True) -> None:
         numbers = ", ".join(map(str, given.dropped))
         out.print(f"Removed citations of passages that do not exist: {numbers}.", style="yellow")
     if not given.finished:
-        out.print("The answer was truncated at its token limit: increase E2G_ANSWER_TOKENS.", style="yellow")
+        out.print(
+            "The answer is not complete: it reached E2G_ANSWER_TOKENS, or its server ended early.", style="yellow"
+        )
 
 
 def text(out: Console, found: DocumentText, preceding: str) -> None:

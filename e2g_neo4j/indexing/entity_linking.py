@@ -1,17 +1,18 @@
 """Link the entities of a corpus to nodes of the user's graph that mean the same.
 
 Only relationships from entities are written: (:Entity)-[:REFERS_TO {method, score}]->(node). The names of the nodes are
-read page by page and compared here, so no index on the nodes is needed or created.
+read page by page and compared here, so no index on the nodes is needed or created. A node that a relationship ties to
+an adopted text node is linked to an entity of its chunk, if one has its name.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isclose
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -30,6 +31,9 @@ PAGE = 50_000
 
 ROWS = 10_000
 """Relationships per transaction."""
+
+TIED = 1000
+"""Nodes whose text nodes one statement looks for."""
 
 SCORES: Mapping[Method, float] = {"exact": 1.0, "folded": 0.95, "alias": 0.9}
 """Scores of methods without degrees. The score of `words` is the share of common words, that of `vector` the cosine."""
@@ -75,19 +79,28 @@ class _Candidates:
     nodes: int = 0
     names: dict[str, str] = field(default_factory=dict)
     """The names of nodes that match an entity; of all nodes, if they are few enough to be embedded."""
+    tied: defaultdict[str, dict[str, tuple[Method, float]]] = field(default_factory=lambda: defaultdict(dict))
+    """The nodes that are tied to chunks of an entity and have its name, with their method and score."""
     found: dict[Method, defaultdict[str, dict[str, float]]] = field(
         default_factory=lambda: {method: defaultdict(dict) for method in (*SCORES, "words", "vector")}
     )
 
 
 def link(
-    corpus: str, *, label: str, name: str, aliases: str | None, type: str | None, embed: Embedding, dry_run: bool
+    corpus: str,
+    *,
+    labels: Sequence[str],
+    name: str,
+    aliases: str | None,
+    type: str | None,
+    embed: Embedding,
+    dry_run: bool,
 ) -> Operation[LinkReport]:
-    """Link the entities of a corpus to nodes of a label that have the same name. Remove other links to this label.
+    """Link the entities of a corpus to nodes of labels that have the same name. Remove other links to these labels.
 
     Args:
         corpus: the corpus.
-        label: the label of the nodes.
+        labels: the labels of the nodes.
         name: the property with the name.
         aliases: the property with other names, if any.
         type: the type of the entities; None for all.
@@ -95,10 +108,10 @@ def link(
         dry_run: whether to write nothing.
 
     Raises:
-        InputError: no node has the label and a text as `name`, the label is one of this project, or no entity has the
-            type.
+        InputError: no node has a label and a text as `name`, a label is one of this project, or no entity has the type.
     """
-    check_users_label(label)
+    for label in labels:
+        check_users_label(label)
     entities = _entities((yield Read("link/entities", {"corpus": corpus, "type": type})))
     if type is not None and not entities.names:
         raise InputError(
@@ -106,19 +119,24 @@ def link(
             f"`e2g entities --corpus {shlex.quote(corpus)}` lists the types."
         )
     candidates = _Candidates()
+    [adopted] = yield Read("adopt/adopted", {"corpus": corpus})
     after = ""
     while True:
-        parameters = {"label": label, "name": name, "aliases": aliases, "after": after, "limit": PAGE}
+        parameters = {"labels": labels, "name": name, "aliases": aliases, "after": after, "limit": PAGE}
         rows: Rows = yield Read("link/nodes", parameters)
+        beside: dict[str, list[str]] = {}
+        for nodes in batched([row["node"] for row in rows], TIED) if adopted["adopts"] else ():
+            tied: Rows = yield Read("link/tied_entities", {"corpus": corpus, "nodes": nodes})
+            beside |= {row["node"]: row["keys"] for row in tied}
         for row in rows:
-            _compare(entities, candidates, row)
+            _compare(entities, candidates, row, beside.get(row["node"], ()))
         if len(rows) < PAGE:
             break
         after = rows[-1]["node"]
     if not candidates.nodes:
         raise InputError(
-            f"No node has the label {label!r} and a text in its property {name!r}. Check their spelling in the "
-            "database."
+            f"No node has the label {' or '.join(map(repr, labels))} and a text in its property {name!r}. Check their "
+            "spelling in the database."
         )
     links, ambiguous = _decide(entities, candidates)
     if candidates.nodes <= MOST_EMBEDDED:
@@ -126,7 +144,7 @@ def link(
         _compare_vectors(entities, candidates, sorted(entities.named - decided), embed)
         links, ambiguous = _decide(entities, candidates)
 
-    stored: Rows = yield Read("link/links", {"corpus": corpus, "label": label})
+    stored: Rows = yield Read("link/links", {"corpus": corpus, "labels": labels})
     known = {(row["key"], row["node"]): row for row in stored}
     wanted = {(one.key, one.node): (one.method, one.score) for one in links}
     new = [{"key": one.key, "node": one.node, "method": one.method, "score": one.score} for one in links]
@@ -135,10 +153,10 @@ def link(
     if not dry_run:
         yield from _delete_links(corpus, obsolete)
         for rows in batched(new, ROWS):
-            yield locked("link/create_links", corpus, label=label, name=name, rows=rows)
+            yield locked("link/create_links", corpus, labels=labels, name=name, rows=rows)
     return LinkReport(
         corpus=corpus,
-        label=label,
+        labels=tuple(labels),
         entities=len(entities.names),
         nodes=candidates.nodes,
         methods=dict(Counter(one.method for one in links)),
@@ -168,7 +186,7 @@ def links(corpus: str, label: str | None) -> Operation[dict[str, int]]:
 
 def unlink(corpus: str, label: str | None) -> Operation[int]:
     """Remove the links of a corpus, to nodes of a label or all. Return how many there were."""
-    rows: Rows = yield Read("link/links", {"corpus": corpus, "label": label})
+    rows: Rows = yield Read("link/links", {"corpus": corpus, "labels": label and [label]})
     yield from _delete_links(corpus, [{"key": row["key"], "node": row["node"]} for row in rows])
     return len(rows)
 
@@ -196,8 +214,9 @@ def _entities(rows: Iterable[dict[str, Any]]) -> _Entities:
     return entities
 
 
-def _compare(entities: _Entities, candidates: _Candidates, row: dict[str, Any]) -> None:
-    """Record which entities a node matches by one of its names."""
+def _compare(entities: _Entities, candidates: _Candidates, row: dict[str, Any], beside: Collection[str]) -> None:
+    """Record which entities a node matches by one of its names: one of those that chunks have which it is tied to, or
+    any."""
     node, names, aliases = row["node"], _texts(row["name"]), _texts(row["aliases"])
     if not names:
         return
@@ -218,11 +237,30 @@ def _compare(entities: _Entities, candidates: _Candidates, row: dict[str, Any]) 
             found.append(("alias", key, SCORES["alias"]))
         elif key in entities.aliases:
             found.append(("alias", entities.aliases[key], SCORES["alias"]))
-    for method, key, score in found:
-        best = candidates.found[method][key]
-        best[node] = max(score, best.get(node, 0.0))
-    if found or candidates.nodes <= MOST_EMBEDDED:
+    if tied := [one for one in found if one[1] in beside] or _with_part(entities, map(entity_key, names), beside):
+        method, key, score = min(tied, key=lambda one: (get_args(Method).index(one[0]), -one[2], one[1]))
+        candidates.tied[key][node] = method, score
+    else:
+        for method, key, score in found:
+            best = candidates.found[method][key]
+            best[node] = max(score, best.get(node, 0.0))
+    if found or tied or candidates.nodes <= MOST_EMBEDDED:
         candidates.names[node] = names[0]
+
+
+def _with_part(entities: _Entities, names: Iterable[str], beside: Iterable[str]) -> list[tuple[Method, str, float]]:
+    """Return the only one of some entities whose name has all words of a name, or the other way round."""
+    parts = {
+        (key, len(words & others) / len(words | others))
+        for words in map(_words, names)
+        for key in entities.named.intersection(beside)
+        if words and ((others := _words(key)) <= words or words <= others)
+    }
+    return [("chunk", *next(iter(parts)))] if len(parts) == 1 else []
+
+
+def _words(name: str) -> set[str]:
+    return set(name.split())
 
 
 def _with_the_same_words(entities: _Entities, key: str) -> Iterator[tuple[str, float]]:
@@ -254,18 +292,22 @@ def _compare_vectors(entities: _Entities, candidates: _Candidates, keys: Sequenc
 
 
 def _decide(entities: _Entities, candidates: _Candidates) -> tuple[list[Link], list[Ambiguity]]:
-    """Decide for each entity by the first method with a result: a link to the best node, or an ambiguity."""
+    """Decide for each entity: links to the nodes that its chunks are tied to, or else, by the first method with a
+    result, to the best node and all others of its name, or an ambiguity."""
     links: list[Link] = []
     ambiguous: list[Ambiguity] = []
     for key in sorted(entities.names):
-        for method, found in candidates.found.items():
+        tied = candidates.tied.get(key, {})
+        for node, (how, score) in sorted(tied.items()):
+            links.append(Link(key, entities.names[key], node, candidates.names[node], how, score))
+        for method, found in candidates.found.items() if all(how == "chunk" for how, _ in tied.values()) else ():
             if not (nodes := found.get(key)):
                 continue
             best = max(nodes.values())
             equal = sorted(node for node, score in nodes.items() if method == "vector" or score == best)
-            if len(equal) == 1:
-                [node] = equal
-                links.append(Link(key, entities.names[key], node, candidates.names[node], method, nodes[node]))
+            if len({entity_key(candidates.names[node]) for node in equal}) == 1:
+                for node in equal:
+                    links.append(Link(key, entities.names[key], node, candidates.names[node], method, nodes[node]))
             else:
                 named_nodes = tuple((node, candidates.names[node]) for node in equal)
                 ambiguous.append(Ambiguity(key, entities.names[key], method, named_nodes))

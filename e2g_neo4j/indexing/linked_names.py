@@ -75,7 +75,7 @@ def read_linked_names(corpus: str) -> Operation[LinkedNames]:
 
 def learn(corpus: str, *, label: str, name: str, aliases: str | None, type: str | None) -> Operation[int]:
     """Store the names of the nodes of a label, in place of those of the last time. Return their number."""
-    parameters = {"label": label, "name": name, "aliases": aliases, "after": "", "limit": MOST_NODES + 1}
+    parameters = {"labels": [label], "name": name, "aliases": aliases, "after": "", "limit": MOST_NODES + 1}
     rows: Rows = yield Read("link/nodes", parameters)
     if len(rows) > MOST_NODES:
         rows = yield Read("link/linked_nodes", {"corpus": corpus, "label": label, "name": name, "aliases": aliases})

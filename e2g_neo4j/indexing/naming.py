@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 
@@ -42,13 +43,22 @@ def _changed(models: Models, corpus: str, change: Operation[list[Alias]]) -> Ope
 
 
 def link(
-    models: Models, corpus: str, label: str, name: str, aliases: str | None, type: str | None, *, dry_run: bool
+    models: Models,
+    corpus: str,
+    label: str | Sequence[str],
+    name: str,
+    aliases: str | None,
+    type: str | None,
+    *,
+    dry_run: bool,
 ) -> Operation[LinkReport]:
     """Link the entities of a corpus to nodes of the user's graph, and find the names of these nodes in its texts."""
     if not dry_run:
         yield from migrate(models, "links")
-    for what, value in (("label", label), ("name", name), *([("aliases", aliases)] if aliases is not None else [])):
-        if not utf8(value, f"`{what}`").strip():
+    labels = list(dict.fromkeys([label] if isinstance(label, str) else label)) or [""]
+    given = [*(("label", one) for one in labels), ("name", name), ("aliases", aliases)]
+    for what, value in given:
+        if value is not None and not utf8(value, f"`{what}`").strip():
             raise InputError(f"`{what}` is empty. Name the label and properties of the nodes, such as Person and name.")
     yield from catalog.check_corpus(corpus)
     models, _ = yield from read_models(models, corpus)
@@ -56,7 +66,7 @@ def link(
     linking = partial(
         entity_linking.link,
         corpus,
-        label=label,
+        labels=labels,
         name=name,
         aliases=aliases,
         type=type,
@@ -66,7 +76,9 @@ def link(
     report = yield from linking()
     if dry_run:
         return report
-    names = yield from linked_names.learn(corpus, label=label, name=name, aliases=aliases, type=type)
+    names = 0
+    for one in labels:
+        names += yield from linked_names.learn(corpus, label=one, name=name, aliases=aliases, type=type)
     documents = yield from merge_overrides.update_linked_names(corpus)
     if documents:  # they may have new entities, which are linked too
         yield from merge_overrides.update_names(corpus)

@@ -19,7 +19,7 @@ LONGEST_VALUE = 200
 """Maximum characters of a property of a fact, or of a list of values."""
 
 LEAST_DIMENSIONS = 32
-"""A list of at least so many floating-point numbers is taken for an embedding."""
+"""A list of at least so many numbers is taken for an embedding."""
 
 
 def fact_of(row: dict[str, Any]) -> Fact:
@@ -39,9 +39,8 @@ def fact_of(row: dict[str, Any]) -> Fact:
 
 def is_vector(value: Any) -> bool:
     """Return whether a property is an embedding, which tells nobody anything."""
-    numbers = (
-        isinstance(value, list) and len(value) >= LEAST_DIMENSIONS and all(isinstance(one, float) for one in value)
-    )
+    numbers = isinstance(value, list) and len(value) >= LEAST_DIMENSIONS
+    numbers = numbers and all(isinstance(one, int | float) for one in value)
     return numbers or isinstance(value, Vector)
 
 

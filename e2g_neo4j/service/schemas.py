@@ -215,7 +215,7 @@ class NewLayers(Body):
 class NewLinks(Body):
     """Which nodes to link the entities of a corpus to; see `E2G.link`."""
 
-    label: Name
+    label: Name | list[Name]
     name: Name
     aliases: Name | None = None
     type: Name | None = None

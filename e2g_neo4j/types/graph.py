@@ -70,10 +70,11 @@ class Summary:
     notes: bytes = b""
 
 
-Method: TypeAlias = Literal["exact", "folded", "alias", "words", "vector"]
+Method: TypeAlias = Literal["exact", "folded", "alias", "words", "vector", "chunk"]
 """How an entity was matched with a node of the user's graph. `exact`: the names are spelled the same; `folded`: they
 differ only in case, accents, a determiner and the like; `alias`: the name is an alias of the other; `words`: one name
-contains all words of the other; `vector`: the embedding of the node's name is by far the nearest."""
+contains all words of the other; `vector`: the embedding of the node's name is by far the nearest; `chunk`: of the
+entities of chunks that a relationship ties the node to, only this one's name has all words of the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Ambiguity:
-    """An entity that matches several nodes equally well, and is therefore not linked.
+    """An entity that matches several nodes of different names equally well, and is therefore not linked.
 
     Attributes:
         key: the key of the entity.

@@ -16,13 +16,21 @@ def corpus_key(corpus: str) -> str:
     return f"c{sha256(corpus.encode('utf-8')).hexdigest()[:20]}x"
 
 
-HIDDEN_LABEL = re.compile(r"(?:E2G|Staged|Outdated|Uncounted|Cached|__)\w*", re.IGNORECASE)
+HIDDEN_LABELS = frozenset(
+    [
+        *("E2GAudit", "E2GBlob", "E2GImport", "E2GImported", "E2GIndex", "E2GKey", "E2GLinkedNames", "E2GLock"),
+        *("E2GQueue", "E2GRetired", "E2GRun", "E2GTask", "E2GTaskStep", "E2GUsage", "CachedSummary"),
+        *("StagedChunk", "StagedCluster", "StagedCommunity", "StagedDocument", "StagedStatement", "StagedSummary"),
+        *("StagedWindow", "OutdatedCluster", "OutdatedCommunity", "UncountedChunk", "UnlinkedChunk"),
+        *("__Neo4jMigration", "__Neo4jMigrationsLock"),
+    ]
+)
 """Labels of what is not published, or belongs to the service, to the cache of summaries or to the migrations."""
 
 
 def check_users_label(label: str) -> None:
     """Raise InputError if a label is not one of the user's graph."""
-    if HIDDEN_LABEL.fullmatch(label):
+    if label in HIDDEN_LABELS:
         raise InputError(
             f"The label {label!r} is one of e2g-neo4j itself, or of its migrations. Name a label of your own graph."
         )

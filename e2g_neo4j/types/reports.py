@@ -110,12 +110,12 @@ class LinkReport:
     """What `link` did, or would do with `dry_run`.
 
     Attributes:
-        label: the label of the nodes.
+        labels: the labels of the nodes.
         entities: the number of entities that were compared.
         nodes: the number of nodes that were compared.
         methods: the number of links after the call, by method.
         links: the links after the call.
-        ambiguous: entities that match several nodes.
+        ambiguous: entities that match several nodes of different names.
         added: the number of links that are new.
         removed: the number of earlier links that were removed.
         vectors: whether embeddings of the names were compared. False if there are too many nodes.
@@ -125,7 +125,7 @@ class LinkReport:
     """
 
     corpus: str
-    label: str
+    labels: tuple[str, ...]
     entities: int
     nodes: int
     methods: dict[str, int]

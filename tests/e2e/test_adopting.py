@@ -268,6 +268,45 @@ def test_adopted_asked_changed_and_let_go(
         place.client.unadopt(corpus="adopted")
 
 
+@pytest.mark.parametrize(
+    ("build", "name"), [(text_nodes.simple_kg_pipeline, "name"), (text_nodes.graph_documents, "id")]
+)
+def test_what_others_found_in_a_text_is_linked_to_its_entities(
+    place: Place, build: Callable[..., Shape], name: str
+) -> None:
+    """Each node is linked, one that only has a surname too, however many have the same name."""
+    empty(place)
+    shape = build(place.driver, place.settings)
+    place.driver.execute_query("CREATE (:Person {id: 'Karl Quist', name: 'Karl Quist', born: 1999}), (:e2gNode)")
+    before = foreign.dump(place.driver)
+    place.client.adopt(corpus="adopted", **shape.adoption)
+    rehearsed = place.client.link(corpus="adopted", label=["__Entity__", "Person"], name=name, dry_run=True)
+    report = place.client.link(corpus="adopted", label=["__Entity__", "Person"], name=name)
+    people = place.rows("MATCH (n:Person) RETURN elementId(n) AS node, n[$name] AS name", name=name)
+    linked = {one.node: (one.node_name, one.key, one.method) for one in report.links}
+    assert {(one.node, one.key) for one in rehearsed.links} == {(one.node, one.key) for one in report.links}
+    assert {row["name"] for row in people if row["node"] not in linked} <= {"chronometer", "Karl Quist"}
+    assert {row["node"] for row in people if row["name"] == "Luke Farran"} <= linked.keys()
+    assert {one for one in linked.values() if one[0] == "Crail"} == {("Crail", "walter crail", "chunk")}
+    assert {one for one in linked.values() if one[0] == "THEODORA QUILL"} == {
+        ("THEODORA QUILL", "theodora quill", "folded")
+    }
+    [quist] = [one for one in linked if linked[one][0] == "Karl Quist"]
+    assert not place.rows("MATCH (n {born: 1999}) WHERE elementId(n) = $node RETURN n", node=quist), (
+        "not in these texts"
+    )
+    assert report.ambiguous == ()
+    again = place.client.link(corpus="adopted", label=["__Entity__", "Person"], name=name)
+    assert (again.added, again.removed) == (0, 0)
+    asked = place.client.retrieve("Who met Otto Vinge?", corpus="adopted", relationship_types=["MET"])
+    assert "Luke Farran MET Otto Vinge" in {fact.stated() for fact in asked.facts}
+    with pytest.raises(InputError, match="has the label 'e2gNode'"):
+        place.client.link(corpus="adopted", label="e2gNode", name=name)
+    place.client.unadopt(corpus="adopted")
+    assert foreign.dump(place.driver) == before
+    empty(place)
+
+
 # --- one corpus, two kinds ---------------------------------------------------------------------------
 
 

@@ -129,6 +129,7 @@ VALUES: dict[str, Any] = {
     "first": "d",
     "second": "d",
     "label": "Entity",
+    "labels": ["Entity"],
     "aliases": "aliases",
     "after": "",
     "text": "text",
@@ -185,7 +186,7 @@ def whole(name: str, variant: Variant) -> str:
 
 
 def parameters_of(statement: str) -> set[str]:
-    return set(re.findall(r"\$(\w+)", statement))
+    return set(re.findall(r"\$(?!any\()(\w+)", statement))
 
 
 def parameters_of_all(name: str) -> set[str]:

@@ -76,6 +76,10 @@ def test_facts_are_given_as_statements_as_far_as_they_fit() -> None:
         ("It ends here [1", "It ends here [1", [], []),
         ("[1] [3]: so.", "[1] [3]: so.", [1, 3], []),
         ("[1][3].", "", [1, 3], []),
+        ("So【1】and【3†source】.", "So[1]and[3].", [1, 3], []),
+        ("So 【2†L12-L19】, 【9†source】.", "So [2],.", [2], [9]),
+        ("如此［1、3］。", "如此[1, 3]。", [1, 3], []),
+        ("【注】So [1†source].", "【注】So [1].", [1], []),
     ],
 )
 def test_citations_of_what_was_not_given_are_dropped(said, shown, cited, dropped):
@@ -200,6 +204,11 @@ def test_an_empty_answer_is_asked_for_again_otherwise():
 
 def test_an_answer_that_broke_off_says_so():
     assert not told("Luke was", passage(0, 60), finish="length")[0].finished
+
+
+def test_a_refusal_is_no_answer():
+    found, _ = told("I cannot help with that.", passage(0, 60), finish="refusal")
+    assert (found.text, found.found) == ("I cannot help with that.", False)
 
 
 @pytest.mark.parametrize("said", ["[0] Das steht da nicht.", "The evidence does not say."])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from dataclasses import replace
+from typing import Any
 
 import httpx
 import pytest
@@ -124,6 +126,102 @@ def test_streams_sync_and_async():
     assert isinstance(reply, ChatReply)
     assert "".join(map(str, pieces)) == reply.text == "All is well."
     assert asyncio.run(listen()) == [*pieces, reply]
+
+
+SCHEMA = {"title": "reply", "type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+
+
+def served(*replies: dict[str, Any], stream: bytes = b"") -> tuple[LangChainChat, list[Any]]:
+    """A chat model of a server with the API of OpenAI, and the formats that it was asked for."""
+    asked: list[Any] = []
+    rest = iter(replies)
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        asked.append(json.loads(request.content).get("response_format", {}).get("type"))
+        if stream:
+            return httpx.Response(200, headers={"content-type": "text/event-stream"}, content=stream)
+        reply = next(rest)
+        return httpx.Response(reply.pop("status", 200), json=reply)
+
+    transport = httpx.MockTransport(handle)
+    model = pytest.importorskip("langchain_openai").ChatOpenAI(
+        model="m",
+        api_key="none",
+        max_retries=0,
+        http_client=httpx.Client(transport=transport),
+        http_async_client=httpx.AsyncClient(transport=transport),
+    )
+    return LangChainChat(model), asked
+
+
+def completion(text: str | None, finish: str = "stop", **message: str) -> dict[str, Any]:
+    choice = {"index": 0, "message": {"role": "assistant", "content": text, **message}, "finish_reason": finish}
+    usage = {"prompt_tokens": 5, "completion_tokens": 6, "total_tokens": 11}
+    return {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+
+
+REFUSED = {"status": 400, "error": {"message": "This response_format type is unavailable now", "code": None}}
+
+
+def test_a_server_without_schemas_is_asked_more_loosely_and_this_is_told_once(caplog):
+    request = replace(REQUEST, schema=SCHEMA)
+    said = [completion('{"a": "b"}') for _ in range(3)]
+    model, asked = served(dict(REFUSED), dict(REFUSED), *said)
+    assert [ask(model, request).text, asyncio.run(model.ask_async(request)).text] == 2 * ['{"a": "b"}']
+    assert asked == ["json_schema", "json_object", None, None]
+    [told] = caplog.messages
+    assert "E2G_LLM_SCHEMAS=false" in told
+    model, asked = served(dict(REFUSED), *said)
+    assert [asyncio.run(model.ask_async(request)).text, ask(model, request).text] == 2 * ['{"a": "b"}']
+    assert asked == ["json_schema", "json_object", "json_object"]
+
+
+def test_an_error_that_no_looser_form_mends_is_told_and_forgotten():
+    request = replace(REQUEST, schema=SCHEMA)
+    model, asked = served(*[dict(REFUSED) for _ in range(3)], completion('{"a": "b"}'))
+    with pytest.raises(ModelError, match="response_format"):
+        ask(model, request)
+    assert ask(model, request).text == '{"a": "b"}'
+    assert asked == ["json_schema", "json_object", None, "json_schema"]
+
+
+def test_a_structured_reply_that_was_cut_off_or_refused_is_a_reply():
+    request = replace(REQUEST, schema=SCHEMA)
+    filtered = {"status": 400, "error": {"message": "The response was filtered", "code": "content_filter"}}
+    model, asked = served(
+        completion('{"a": "b', "length"), completion(None, "content_filter"), completion(None, refusal="No."), filtered
+    )
+    replies = [ask(model, request) for _ in range(4)]
+    assert [(one.text, one.finish) for one in replies] == [
+        ('{"a": "b', "length"),
+        ("", "refusal"),
+        ("No.", "refusal"),
+        ("", "refusal"),
+    ]
+    assert (replies[0].prompt_tokens, replies[0].completion_tokens) == (5, 6)
+    assert asked == ["json_schema"] * 4
+
+
+@pytest.mark.parametrize(("end", "finish"), [(None, "length"), ("stop", "stop")])
+def test_a_stream_that_does_not_say_why_it_ended_is_not_complete(end, finish):
+    choice = {"index": 0, "delta": {"role": "assistant", "content": "Luke "}, "finish_reason": end}
+    chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+    model, _ = served(stream=f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode())
+    *_, reply = stream(model, REQUEST)
+    assert isinstance(reply, ChatReply)
+    assert (reply.text, reply.finish) == ("Luke ", finish)
+
+
+def test_counts_without_what_a_server_kept_of_a_prompt_are_no_truncation():
+    def counted(tokens: int) -> AIMessage:
+        usage = {"input_tokens": tokens, "output_tokens": 2, "total_tokens": tokens + 2}
+        return AIMessage("Well.", usage_metadata=usage)
+
+    long = replace(REQUEST, user=3000 * "word ")
+    model = chat(counted(12), counted(3500), counted(900), counted(4096))
+    assert [ask(model, long).prompt_tokens for _ in range(3)] == [12, 3500, 900]
+    with pytest.raises(ModelError, match="truncates prompts"):
+        ask(model, replace(long, user=9000 * "word "))
 
 
 def of_provider(cause: Exception | None = None, **attributes: object) -> Exception:

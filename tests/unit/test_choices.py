@@ -87,12 +87,19 @@ def test_the_persistence_of_a_repeated_text_is_near_0(seed: int) -> None:
 def test_a_link_whose_score_changed_by_rounding_is_not_written_again() -> None:
     """The score is kept with four digits, the last of which may round either way."""
     operation: Any = link(
-        "c", label="Person", name="name", aliases=None, type=None, embed=lambda names: same[: len(names)], dry_run=True
+        "c",
+        labels=["Person"],
+        name="name",
+        aliases=None,
+        type=None,
+        embed=lambda names: same[: len(names)],
+        dry_run=True,
     )
     same: Vectors = np.eye(1, 4, dtype=np.float32)
     assert operation.send(None).statement == "link/entities"
     entities = [{"key": "karl", "name": "Karl", "forms": ["Karl"], "aliases": []}]
-    assert operation.send(entities).statement == "link/nodes"
+    assert operation.send(entities).statement == "adopt/adopted"
+    assert operation.send([{"adopts": None}]).statement == "link/nodes"
     assert operation.send([{"node": "n", "name": "Carl", "aliases": None}]).statement == "link/links"
     with pytest.raises(StopIteration) as end:
         operation.send([{"key": "karl", "node": "n", "method": "vector", "score": 0.9999, "property": "name"}])

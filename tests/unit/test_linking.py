@@ -44,7 +44,7 @@ def linked(
     dry_run: bool = False,
 ) -> tuple[LinkReport, list[Write]]:
     """What `link` reports and writes, with a database that answers from these rows."""
-    operation = link("c", label="Person", name="name", aliases="aliases", type=None, embed=embed, dry_run=dry_run)
+    operation = link("c", labels=["Person"], name="name", aliases="aliases", type=None, embed=embed, dry_run=dry_run)
     written: list[Write] = []
     reply: Any = None
     while True:
@@ -55,6 +55,8 @@ def linked(
         match request:
             case Read("link/entities"):
                 reply = ours
+            case Read("adopt/adopted"):
+                reply = [{"adopts": None}]
             case Read("link/nodes", {"after": after, "limit": limit}):
                 reply = [row for row in theirs if row["node"] > after][:limit]
             case Read("link/links"):
@@ -96,13 +98,20 @@ def test_names_are_compared(ours: dict[str, Any], name: Any, aliases: Any, expec
     assert report.nodes == 2 - (name == 1900)
 
 
-def test_what_may_be_two_is_listed_by_the_first_method_that_finds_any() -> None:
+def test_all_nodes_of_one_name_are_linked_and_those_of_several_listed() -> None:
     ours = [entity("ann harper", "Ann Harper"), entity("bob", "Bob")]
     theirs = [node(1, "Ann Harper"), node(2, "Ann Harper"), node(3, "ANN HARPER"), node(4, "BOB"), node(5, "Bob")]
     report, _ = linked(ours, theirs)
-    assert found(report) == [("bob", "n005", "exact", 1.0)]
+    assert found(report) == [
+        ("ann harper", "n001", "exact", 1.0),
+        ("ann harper", "n002", "exact", 1.0),
+        ("bob", "n005", "exact", 1.0),
+    ]
+    assert report.ambiguous == ()
+    report, _ = linked(ours, [node(1, "Dr. Ann Harper"), node(2, "Mrs. Ann Harper")])
     [one] = report.ambiguous
-    assert (one.key, one.method, one.nodes) == ("ann harper", "exact", (("n001", "Ann Harper"), ("n002", "Ann Harper")))
+    names = (("n001", "Dr. Ann Harper"), ("n002", "Mrs. Ann Harper"))
+    assert (report.links, one.key, one.method, one.nodes) == ((), "ann harper", "words", names)
 
 
 def test_a_name_that_stands_for_two_entities_says_nothing() -> None:
@@ -179,7 +188,7 @@ def test_a_label_without_names_is_refused() -> None:
 def test_unlink_releases_all_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entity_linking, "ROWS", 2)
     operation: Any = unlink("c", None)
-    assert next(operation) == Read("link/links", {"corpus": "c", "label": None})
+    assert next(operation) == Read("link/links", {"corpus": "c", "labels": None})
     write = operation.send([{"key": str(n), "node": "x", "method": "exact", "score": 1.0} for n in range(3)])
     assert [statement for statement, _ in write.statements] == ["index/lock_corpus", "link/delete_links"]
     assert len(operation.send([]).statements[1][1]["rows"]) == 1

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from pathlib import Path
 
 import pytest
 
 from e2g_neo4j.cli import main
 from e2g_neo4j.runtime.statements import Variant, header, load, statement_names
+from e2g_neo4j.types.ids import HIDDEN_LABELS, check_users_label
 
 
 def command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
@@ -58,3 +61,12 @@ def test_a_statement_is_printed_composed_with_its_header(monkeypatch, capsys, fl
 def test_what_is_refused(monkeypatch, capsys, arguments, message) -> None:
     assert command(monkeypatch, *arguments) == 4
     assert message in capsys.readouterr().err
+
+
+def test_hidden_labels_are_those_of_the_statements_and_no_others() -> None:
+    folder = Path(__file__).parents[2]
+    texts = [file.read_text() for part in ("cypher", "migrations") for file in (folder / part).rglob("*.cypher")]
+    hidden = r":((?:E2G|Staged|Outdated|Uncounted|Unlinked|Cached|__)\w*)"
+    assert {label for text in texts for label in re.findall(hidden, text)} == HIDDEN_LABELS
+    for label in ("__Entity__", "__KGBuilder__", "__Node__", "CachedArticle", "StagedPlay", "e2gNode"):
+        check_users_label(label)

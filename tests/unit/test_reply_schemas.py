@@ -94,3 +94,7 @@ def test_a_model_of_langchain_is_held_to_the_schema_if_it_can_be(model: BaseChat
     assert [piece.text for piece in chat.stream(REQUEST) if isinstance(piece, ChatReply)] == [said]
     assert chat.ask(ChatRequest("", "Who?", 50)).text == "plain"
     assert LangChainChat(model, schemas=False).ask(REQUEST).text == "plain"
+
+
+def test_a_text_of_a_reply_may_have_line_breaks() -> None:
+    assert objects_in('{"text": "First.\nSecond.\tThird."}') == [{"text": "First.\nSecond.\tThird."}]

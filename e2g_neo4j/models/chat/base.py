@@ -54,9 +54,11 @@ class TokenEstimator:
     """
 
     MARGIN = 1.25
+    SHORTEST_CONTEXT = 255
 
     def __init__(self, tokens_per_byte: float | None = None) -> None:
         self._densest = tokens_per_byte
+        self._most = self.SHORTEST_CONTEXT
         self._lock = Lock()
 
     @property
@@ -69,6 +71,12 @@ class TokenEstimator:
     def learn(self, text: str, tokens: int) -> None:
         with self._lock:
             self._densest = max(self._densest or 0.0, tokens / max(len(text.encode()), 1))
+            self._most = max(self._most, tokens)
+
+    def is_truncated(self, text: str, tokens: int) -> bool:
+        """Return whether a server has read only so many tokens of a text. It may also count only those that it had not
+        kept from a prompt before: they are fewer than a context has, or than it has read at once."""
+        return self._most < tokens < len(text.split())
 
 
 def seconds_in(headers: Any) -> float | None:

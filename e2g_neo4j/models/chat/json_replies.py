@@ -39,8 +39,9 @@ TEXT: Mapping[str, Any] = {"type": "string"}
 
 
 def objects_in(text: str) -> list[dict[str, Any]]:
-    """Return the JSON objects of a text, in order. Of an object that is broken, those inside it are returned."""
-    decoder = json.JSONDecoder()
+    """Return the JSON objects of a text, in order. Of an object that is broken, those inside it are returned. Texts in
+    them may have line breaks."""
+    decoder = json.JSONDecoder(strict=False)
     found: list[dict[str, Any]] = []
     at = text.find("{")
     while at >= 0:

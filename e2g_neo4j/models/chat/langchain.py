@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import reduce
 from hashlib import sha256
 from operator import add
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from langchain_core.exceptions import ContextOverflowError
 from langchain_core.exceptions import ModelError as LangChainModelError
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk, HumanMessage, SystemMessage
+from langchain_core.messages.ai import UsageMetadata
 
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.models.chat.base import RetryableError, TokenEstimator, TooLongError, first_line, seconds_in
@@ -21,6 +23,14 @@ _TRUNCATED = {"length", "max_tokens", "model_length"}
 _REFUSED = {"content_filter", "refusal", "safety", "prohibited_content", "blocklist"}
 _TRANSIENT = {"TransportError", "APIConnectionError", "RateLimitError", "ThrottlingException"}
 _RETRYABLE = {408, 409, 425, 429, 500, 502, 503, 504, 529}
+_UNSUPPORTED = {400, 404, 415, 422, 501}
+
+Form: TypeAlias = Literal["json_schema", "json_mode"] | None
+"""How a reply is held to JSON."""
+
+_FORMS: tuple[Form, ...] = ("json_schema", "json_mode", None)
+
+logger = logging.getLogger(__name__)
 
 
 class LangChainChat:
@@ -34,7 +44,7 @@ class LangChainChat:
 
     def __init__(self, model: BaseChatModel, *, context: int | None = None, schemas: bool = True) -> None:
         self._model = model
-        self._schemas = schemas
+        self._form: Form = _FORMS[0] if schemas else None
         self.context = context or (model.profile or {}).get("max_input_tokens")
         self._estimator = TokenEstimator(0.3)  # tokens per byte: about right for Chinese, high for English
         params = sorted((key, value) for key, value in model._get_ls_params().items() if value is not None)
@@ -46,18 +56,26 @@ class LangChainChat:
         return self._estimator.count(text)
 
     def ask(self, request: ChatRequest) -> ChatReply:
-        try:
-            message = _raw(self._bound(request).invoke(_messages(request)))
-        except Exception as error:
-            raise _translated(error) from error
-        return self._reply(request, message)
+        for form in self._forms(request):
+            try:
+                message = _raw(self._bound(request, form).invoke(_messages(request)))
+            except Exception as error:
+                if (found := self._message_in(error, form)) is None:
+                    continue
+                message = found
+            return self._reply(request, message, form)
+        raise AssertionError("unreachable")
 
     async def ask_async(self, request: ChatRequest) -> ChatReply:
-        try:
-            message = _raw(await self._bound(request).ainvoke(_messages(request)))
-        except Exception as error:
-            raise _translated(error) from error
-        return self._reply(request, message)
+        for form in self._forms(request):
+            try:
+                message = _raw(await self._bound(request, form).ainvoke(_messages(request)))
+            except Exception as error:
+                if (found := self._message_in(error, form)) is None:
+                    continue
+                message = found
+            return self._reply(request, message, form)
+        raise AssertionError("unreachable")
 
     def stream(self, request: ChatRequest) -> Iterator[str | ChatReply]:
         if request.schema:
@@ -65,7 +83,7 @@ class LangChainChat:
             return
         received = []
         try:
-            for chunk in self._bound(request).stream(_messages(request)):
+            for chunk in self._bound(request, None).stream(_messages(request)):
                 received.append(chunk)
                 if chunk.text:
                     yield str(chunk.text)
@@ -79,7 +97,7 @@ class LangChainChat:
             return
         received = []
         try:
-            async for chunk in self._bound(request).astream(_messages(request)):
+            async for chunk in self._bound(request, None).astream(_messages(request)):
                 received.append(chunk)
                 if chunk.text:
                     yield str(chunk.text)
@@ -87,28 +105,62 @@ class LangChainChat:
             raise _translated(error) from error
         yield self._reply(request, _message(received))
 
-    def _bound(self, request: ChatRequest) -> Any:
-        if request.schema and self._schemas:
+    def _forms(self, request: ChatRequest) -> tuple[Form, ...]:
+        """Return how a reply may be held to JSON: as before, or more loosely, if the server refuses this."""
+        return _FORMS[_FORMS.index(self._form) :] if request.schema else (None,)
+
+    def _bound(self, request: ChatRequest, form: Form) -> Any:
+        if request.schema and form:
             try:
-                return self._model.with_structured_output(dict(request.schema), method="json_schema", include_raw=True)
+                return self._model.with_structured_output(dict(request.schema), method=form, include_raw=True)
             except (NotImplementedError, TypeError, ValueError):  # the model has no such method
                 return self._model
         if request.logprobs and "top_logprobs" in type(self._model).model_fields:
             return self._model.bind(logprobs=True, top_logprobs=20)
         return self._model
 
-    def _reply(self, request: ChatRequest, message: BaseMessage) -> ChatReply:
+    def _message_in(self, error: Exception, form: Form) -> BaseMessage | None:
+        """Return the message that an error of a provider is about: one that was cut off, or refused. None if the server
+        refuses to hold a reply to JSON like this, but perhaps not more loosely. Raise the error otherwise."""
+        if getattr(error, "code", None) in _REFUSED or type(error).__name__ == "ContentFilterFinishReasonError":
+            return AIMessage("", response_metadata={"finish_reason": "content_filter"})
+        if completion := getattr(error, "completion", None):  # of OpenAI's package
+            used = completion.usage
+            return AIMessage(
+                completion.choices[0].message.content or "",
+                response_metadata={"finish_reason": "length"},
+                usage_metadata=used
+                and UsageMetadata(
+                    input_tokens=used.prompt_tokens,
+                    output_tokens=used.completion_tokens,
+                    total_tokens=used.total_tokens,
+                ),
+            )
+        translated = _translated(error)
+        if form and type(translated) is ModelError and getattr(error, "status_code", None) in _UNSUPPORTED:
+            return None
+        raise translated from error
+
+    def _reply(self, request: ChatRequest, message: BaseMessage, form: Form = None) -> ChatReply:
+        if request.schema and form != self._form:
+            logger.warning(
+                "The server of %s refuses JSON schemas: replies are held to %s from now on. E2G_LLM_SCHEMAS=false asks "
+                "for none.",
+                self.name,
+                "JSON" if form else "nothing",
+            )
+            self._form = form
         usage = message.usage_metadata if isinstance(message, AIMessage) else None
         prompt_tokens = usage["input_tokens"] if usage else 0
-        words = len(request.text.split())
-        if 0 < prompt_tokens < words:
+        if self._estimator.is_truncated(request.text, prompt_tokens):
+            words = len(request.text.split())
             raise ModelError(
                 f"{self.name} read {prompt_tokens} tokens of a prompt of {words} words: its server truncates prompts. "
                 f"Set a longer context (num_ctx of ChatOllama), or set E2G_LLM_CONTEXT to {prompt_tokens}."
             )
         if prompt_tokens:
             self._estimator.learn(request.text, prompt_tokens)
-        text = str(message.text)
+        text = str(message.text) or str(message.additional_kwargs.get("refusal") or "")
         return ChatReply(
             text=text,
             finish=_finish(message),
@@ -129,7 +181,12 @@ def _message(chunks: Sequence[BaseMessageChunk]) -> BaseMessage:
     """Join the chunks of a streamed message. Raise RetryableError if there are none."""
     if not chunks:
         raise RetryableError("the model sent an empty stream")
-    return reduce(add, chunks)
+    message = reduce(add, chunks)
+    if message.response_metadata.get("model_provider") == "openai" and not _reasons(message):
+        message.response_metadata["finish_reason"] = (
+            "length"  # its server always says why it ended, if it has not failed
+        )
+    return message
 
 
 def _messages(request: ChatRequest) -> list[BaseMessage]:
@@ -141,12 +198,15 @@ def _messages(request: ChatRequest) -> list[BaseMessage]:
 
 
 def _finish(message: BaseMessage) -> Finish:
-    metadata = message.response_metadata
-    reasons = [metadata.get(key) for key in ("finish_reason", "stop_reason", "done_reason")]
-    reported = {str(reason).lower() for reason in reasons if reason}
+    reported = _reasons(message)
     if reported & _REFUSED or message.additional_kwargs.get("refusal"):
         return "refusal"
     return "length" if reported & _TRUNCATED else "stop"
+
+
+def _reasons(message: BaseMessage) -> set[str]:
+    reasons = map(message.response_metadata.get, ("finish_reason", "stop_reason", "done_reason"))
+    return {str(reason).lower() for reason in reasons if reason}
 
 
 def _thinking(message: BaseMessage) -> str:

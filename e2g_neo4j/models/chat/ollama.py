@@ -194,7 +194,8 @@ class OllamaChat:
             raise RetryableError("the connection was lost during the reply")
         reported = last.prompt_eval_count or 0
         words = len(request.text.split())
-        if reported >= options["num_ctx"] or (reported and reported < words):
+        truncated = self._estimator.is_truncated(request.text, reported)
+        if reported >= options["num_ctx"] or truncated:
             self._estimator.learn(request.text, max(len(request.text.encode()), 2 * reported))
             if reported < options["num_ctx"]:
                 raise ModelError(
