@@ -111,11 +111,13 @@ class E2G(SyncClient):
         properties: Properties | None = None,
         language: str | None = None,
         strict: bool = False,
+        prune: bool = False,
     ) -> IndexReport:
         """Index files, folders, globs or documents into a corpus.
 
         Unchanged documents are skipped, changed ones replaced. A document becomes queryable once it is fully indexed.
-        All sources are read before anything is written. What cannot be read is left out and listed in the report.
+        All sources are read before anything is written. What cannot be read is left out and listed in the report. A
+        file with the text of one that is gone is taken for this one, renamed.
         Summaries by a chat model are cached in the database, so that an interrupted run continues where it stopped.
 
         Args:
@@ -128,6 +130,7 @@ class E2G(SyncClient):
                 restricts questions by them.
             language: the language of a new corpus, such as "de"; None: that of most of the text.
             strict: index nothing unless all sources can be read.
+            prune: delete the documents whose files are gone from the folders among the sources.
 
         Raises:
             ReadingError: no source can be read, or with `strict`, one cannot.
@@ -137,7 +140,15 @@ class E2G(SyncClient):
             BudgetError: the next call might exceed the budget.
         """
         indexing = operations.index(
-            self.models, list(sources), corpus, progress, budget_tokens, properties, language=language, strict=strict
+            self.models,
+            list(sources),
+            corpus,
+            progress,
+            budget_tokens,
+            properties,
+            language=language,
+            strict=strict,
+            prune=prune,
         )
         return self._run(indexing)
 

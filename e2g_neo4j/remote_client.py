@@ -101,7 +101,10 @@ class RemoteE2G(RemoteBase):
         properties: Properties | None,
         language: str | None,
         strict: bool,
+        prune: bool,
     ) -> IndexReport:
+        if prune:
+            raise InputError("A service keeps no paths, so it cannot tell which files are gone: use `delete`.")
         if properties is not None:
             properties = check_properties(properties)
             sources = [one.with_properties(properties) if isinstance(one, SourceDocument) else one for one in sources]

@@ -43,6 +43,9 @@ def index(
     corpus: Corpus = "default",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be done and its cost.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Index nothing unless everything can be read.")] = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Delete the documents whose files are gone from the folders.")
+    ] = False,
     fetch: Annotated[bool, typer.Option("--fetch", help="Download the web addresses among the paths.")] = False,
     whole_page: Annotated[
         bool, typer.Option("--whole-page", help="Read all of a web page, also menus and the like.")
@@ -86,6 +89,7 @@ def index(
                 properties=given,
                 language=language,
                 strict=strict,
+                prune=prune,
             )
         report.failed = unread | report.failed
         print_report(report, as_json=as_json)

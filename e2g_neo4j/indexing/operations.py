@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -29,6 +30,7 @@ from e2g_neo4j.graph.schema import Applied, Part
 from e2g_neo4j.graph.writer import delete as delete_documents
 from e2g_neo4j.indexing import merge_overrides, pipeline
 from e2g_neo4j.indexing.adopting import text_nodes
+from e2g_neo4j.indexing.known_files import recognise
 from e2g_neo4j.indexing.language import corpus_language
 from e2g_neo4j.indexing.layers import update as update_layers
 from e2g_neo4j.indexing.references import update_references
@@ -98,9 +100,11 @@ def index(
     *,
     language: str | None = None,
     strict: bool = False,
+    prune: bool = False,
 ) -> Operation[IndexReport]:
     """Read sources and index them into a corpus. `properties` are added to those of each document. `language` is that
-    of a new corpus. With `strict`, nothing is indexed unless all sources can be read."""
+    of a new corpus. With `strict`, nothing is indexed unless all sources can be read. With `prune`, documents are
+    deleted whose files are gone from the folders among the sources."""
     began = time.perf_counter()
     yield from migrate(models)
     parsing = time.perf_counter()
@@ -108,10 +112,14 @@ def index(
     parsed = time.perf_counter()
     if properties is not None:
         documents = [one.with_properties(properties) for one in documents]
+    documents, renamed, gone = yield from recognise(corpus, documents, _paths(sources))
+    for id in gone.values() if prune else ():
+        yield from delete_documents(corpus, [id])
     report = yield from _index(models, documents, corpus, progress, budget_tokens, language=language)
     report.failed, report.passed_over = reading.failed, reading.passed_over
     report.warnings = reading.warnings | report.warnings
     report.losses = _losses(documents)
+    report.renamed, report.gone, report.pruned = renamed, list(gone), len(gone) * prune
     seconds = {"schema": parsing - began, "parsing": parsed - parsing, **report.seconds}
     report.seconds = {**seconds, "total": time.perf_counter() - began}
     return report
@@ -124,6 +132,7 @@ def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens
         return (yield from adopt(models, corpus, adoption, progress, budget_tokens)).index
     listed = yield from catalog.documents(corpus)
     unfinished = {one.id: one for one in listed if one.state != "ready"}
+    ids = {one.source: one.id for one in unfinished.values()}
     read_source = yield from _reader(models, corpus)
     documents: dict[str, SourceDocument] = {}
     failed: dict[str, str] = {}
@@ -132,8 +141,11 @@ def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens
             continue
         try:
             reading = ReadingReport()
-            read = read_source(file_of(one.source), reading)  # the very file: a source is never a glob
-            documents |= {document.id: document for document in read if document.id in unfinished}
+            read: Iterable[SourceDocument] = read_source(
+                file_of(one.source), reading
+            )  # the very file: a source is never a glob
+            read = (replace(document, id=ids[document.source]) for document in read if document.source in ids)
+            documents |= {document.id: document for document in read}
             if one.id not in documents:
                 reading.check(strict=True, read=True)  # a line that cannot be read may be this one
                 raise SourceGoneError(one.source)
@@ -150,6 +162,7 @@ def plan(
 ) -> Operation[IndexPlan]:
     """Plan what `index` would do and cost."""
     documents, reading = yield from _read(models, sources, corpus, strict=strict)
+    documents, renamed, gone = yield from recognise(corpus, documents, _paths(sources))
     models, vectors = yield from read_models(models, corpus, _language_of(documents, models, language))
     _check_language(models, corpus, language)
     spans, tokens = models.embedder.token_spans, models.settings.summary_tokens
@@ -162,6 +175,7 @@ def plan(
     found.failed, found.passed_over = reading.failed, reading.passed_over
     found.warnings = reading.warnings | found.warnings
     found.losses = _losses(documents)
+    found.renamed, found.gone = renamed, list(gone)
     return found
 
 
@@ -258,11 +272,14 @@ def _read(
     check_corpus_name(corpus)
     report = ReadingReport()
     documents = [one for one in sources if isinstance(one, SourceDocument)]
-    paths = [one for one in sources if not isinstance(one, SourceDocument)]
-    if paths:
+    if paths := _paths(sources):
         documents += read_files(paths, (yield from _reader(models, corpus)), report)
     report.check(strict=strict, read=bool(documents))
     return documents, report
+
+
+def _paths(sources: Sequence[Source]) -> list[str | Path]:
+    return [one for one in sources if not isinstance(one, SourceDocument)]
 
 
 def _reader(models: Models, corpus: str) -> Operation[Callable[[Path, ReadingReport], list[SourceDocument]]]:

@@ -355,11 +355,17 @@ def _recognise_languages(documents: Sequence[SourceDocument], run: IndexRun) -> 
 
 
 def _changed(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[tuple[list[SourceDocument], set[str]]]:
-    """The documents that the database does not hold yet with this text and title, or not chunked or extracted by the
-    present rules, and the ids of those that it holds otherwise."""
+    """The documents that the database does not hold yet with this text, source and title, or not chunked or extracted
+    by the present rules, and the ids of those that it holds otherwise."""
     rows = yield Read("index/documents", {"corpus": run.corpus, "ids": [document.id for document in documents]})
     ready = {
-        row["id"]: (row["sha256"], row["properties"]["title"], row["chunker"], run.extracts_as(row["extractor"]))
+        row["id"]: (
+            row["sha256"],
+            row["properties"]["source"],
+            row["properties"]["title"],
+            row["chunker"],
+            run.extracts_as(row["extractor"]),
+        )
         for row in rows
         if row["state"] == "ready"
     }
@@ -367,7 +373,7 @@ def _changed(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[tu
     changed = [
         one
         for one in documents
-        if one.id in unfinished or ready.get(one.id) != (one.sha256, one.title, cut_by(one), True)
+        if one.id in unfinished or ready.get(one.id) != (one.sha256, one.source, one.title, cut_by(one), True)
     ]
     replaced = {document.id for document in changed} & ready.keys()
     run.report.unchanged += len(documents) - len(changed)

@@ -238,6 +238,8 @@ class IndexPlan:
         warnings: what looks wrong, as in `IndexReport`.
         losses: what the files have and their texts have not, as in `IndexReport`.
         passed_over: what folders and globs have and is not read, as in `IndexReport`.
+        renamed: files that have another name now, as in `IndexReport`.
+        gone: files that are gone, as in `IndexReport`.
     """
 
     corpus: str
@@ -252,6 +254,8 @@ class IndexPlan:
     warnings: dict[str, str] = field(default_factory=dict)
     losses: dict[str, list[str]] = field(default_factory=dict)
     passed_over: dict[str, str] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)
+    gone: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -268,6 +272,9 @@ class IndexReport:
             or source.
         losses: what files have and their texts have not, such as "2 of 9 pages have no text (3, 7)", by source.
         passed_over: what folders and globs have and is not read, such as pictures: a sentence by suffix.
+        renamed: the sources of documents whose files have another name now, by their sources before. They were kept.
+        gone: the sources of documents whose files are gone from the folders that were indexed.
+        pruned: the number of these documents that were deleted.
         chunks: the number of new chunks.
         kept: the number of chunks of changed documents that were kept.
         tokens: the tokens of the new chunks.
@@ -291,6 +298,9 @@ class IndexReport:
     warnings: dict[str, str] = field(default_factory=dict)
     losses: dict[str, list[str]] = field(default_factory=dict)
     passed_over: dict[str, str] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)
+    gone: list[str] = field(default_factory=list)
+    pruned: int = 0
     chunks: int = 0
     kept: int = 0
     tokens: int = 0

@@ -51,6 +51,66 @@ def states(client: E2G, corpus: str) -> dict[str, str]:
     return {Path(one.source).name: one.state for one in client.documents(corpus)}
 
 
+def test_files_that_are_gone_are_told_and_pruned(client, library, corpus, run):
+    client.index([library], corpus=corpus)
+    (library / "ann.txt").unlink()
+    (library / "carol.txt").unlink()
+    elsewhere = library.parent / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "dora.txt").write_text("Dora Finch was never seen again.")
+    gone = sorted(str(library / name) for name in ("ann.txt", "carol.txt"))
+    told = client.index([elsewhere], corpus=corpus)
+    assert (told.documents, told.gone) == (1, []), "in another folder"
+    (elsewhere / "dora.txt").unlink()
+    assert client.plan([library], corpus=corpus).gone == gone
+    told = client.index([library / "bob.txt"], corpus=corpus)
+    assert (told.unchanged, told.gone) == (1, []), "a file is no folder"
+    told = client.index([library], corpus=corpus)
+    assert (told.unchanged, told.gone, told.pruned) == (1, gone, 0)
+    assert set(states(client, corpus)) == {*TEXTS, "dora.txt"}
+    code, out, _ = run("index", str(library), "--corpus", corpus)
+    assert (code, " ".join(out.split()).count("its document is kept; `e2g index --prune` deletes it")) == (0, 2)
+    code, out, _ = run("index", str(library), "--corpus", corpus, "--prune", "--json")
+    assert (json.loads(out)["gone"], json.loads(out)["pruned"]) == (gone, 2)
+    assert set(states(client, corpus)) == {"bob.txt", "dora.txt"}
+    assert "carol dean" not in {one.key for one in client.entities(corpus=corpus)}
+    assert client.index([library], corpus=corpus, prune=True).pruned == 0
+
+
+def test_a_renamed_file_keeps_its_document(client, library, corpus, driver):
+    vectors = "MATCH (w:Window {corpus: $corpus}) RETURN w.id AS id, w.embedding AS vector ORDER BY id"
+
+    def held() -> list[tuple[str, list[float]]]:
+        return [(row["id"], row["vector"]) for row in driver.execute_query(vectors, corpus=corpus).records]
+
+    client.index([library], corpus=corpus)
+    before, kept = {one.source: one.id for one in client.documents(corpus)}, held()
+    (library / "below").mkdir()
+    old, new = str(library / "ann.txt"), str(library / "below" / "harper.txt")
+    Path(old).rename(new)
+    planned = client.plan([library], corpus=corpus)
+    assert (planned.renamed, planned.gone, planned.chunks, planned.documents) == ({old: new}, [], 0, 1)
+    report = client.index([library], corpus=corpus, prune=True)
+    assert (report.renamed, report.gone, report.pruned) == ({old: new}, [], 0)
+    assert (report.documents, report.unchanged, report.chunks, report.kept) == (1, 2, 0, 1)
+    [one] = [one for one in client.documents(corpus) if one.source == new]
+    assert (one.id, one.title, held()) == (before[old], "Harper", kept)
+    again = client.index([library], corpus=corpus)
+    assert (again.unchanged, again.renamed, again.gone) == (3, {}, [])
+
+    # A new file with the name that it had is another document; a file that is copied is, too.
+    Path(old).write_text("Ann Harper came home.")
+    (library / "copy.txt").write_text(TEXTS["bob.txt"])
+    report = client.index([library], corpus=corpus)
+    assert (report.documents, report.replaced, report.unchanged, report.renamed) == (2, 0, 3, {})
+    Path(old).write_text("Ann Harper came home again.")
+    report = client.index([old], corpus=corpus)
+    assert (report.documents, report.replaced) == (1, 1)
+    ids = {one.source: one.id for one in client.documents(corpus)}
+    assert (len(ids), len(set(ids.values())), ids[new]) == (5, 5, before[old])
+    assert client.resume(corpus=corpus).documents == 0
+
+
 def test_delete_by_file_title_id_and_folder(client, library, corpus):
     client.index([library], corpus=corpus)
     ann, bob, carol = sorted(client.documents(corpus), key=lambda one: one.source)

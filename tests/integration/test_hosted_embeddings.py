@@ -138,6 +138,7 @@ def test_an_unknown_provider_is_told() -> None:
         (lambda vectors: vectors[:-1], "1 vectors for 2 texts"),
         (lambda vectors: [[None, *one[1:]] for one in vectors], "without values"),
         (lambda vectors: [[], *vectors[1:]], "without values"),
+        (lambda vectors: [*vectors[:-1], [0.0 for _ in vectors[-1]]], "of zeros"),
         (lambda vectors: [one[:-1] for one in vectors], "a length other than 8"),
         (lambda vectors: [[float("nan")] * 8 for _ in vectors], "not finite"),
     ],

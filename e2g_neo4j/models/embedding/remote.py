@@ -78,8 +78,10 @@ class RemoteEmbedder(ABC):
                 f"The embedding model {self.name} returned {len(rows)} vectors for {len(texts)} texts. Check that it "
                 "is an embedding model."
             )
-        if not all(rows) or any(value is None for row in rows for value in row):
-            raise ModelError(f"The embedding model {self.name} returned a vector without values. Check its server.")
+        if not all(map(any, rows)) or any(value is None for row in rows for value in row):
+            raise ModelError(
+                f"The embedding model {self.name} returned a vector without values, or of zeros. Check its server."
+            )
         if any(len(row) != (self.dimensions or len(row)) for row in rows):
             raise ModelError(
                 f"The embedding model {self.name} returned vectors with a length other than {self.dimensions}. It may "
