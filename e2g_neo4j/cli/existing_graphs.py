@@ -24,7 +24,7 @@ from e2g_neo4j.errors import QueryError
 
 def link(
     label: Annotated[
-        list[str], typer.Option("--label", help="Label of the nodes to link. Repeatable.", show_default=False)
+        list[str], typer.Option("--label", help="Label of the nodes to link. Repeat for several.", show_default=False)
     ],
     name: Annotated[str, typer.Option("--name", help="Property with the name of a node.")] = "name",
     aliases: Annotated[

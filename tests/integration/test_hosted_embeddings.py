@@ -142,7 +142,7 @@ def test_an_unknown_provider_is_told() -> None:
         (lambda vectors: [one[:-1] for one in vectors], "a length other than 8"),
         (lambda vectors: [[float("nan")] * 8 for _ in vectors], "not finite"),
     ],
-    ids=["fewer", "null", "empty", "shorter", "nan"],
+    ids=["fewer", "null", "empty", "zeros", "shorter", "nan"],
 )
 def test_a_reply_without_the_vectors_is_refused(server: EmbeddingServer, change: Any, message: str) -> None:
     embedder = load_embedder(NAME, url=server.url)

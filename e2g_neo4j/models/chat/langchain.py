@@ -23,7 +23,7 @@ _TRUNCATED = {"length", "max_tokens", "model_length"}
 _REFUSED = {"content_filter", "refusal", "safety", "prohibited_content", "blocklist"}
 _TRANSIENT = {"TransportError", "APIConnectionError", "RateLimitError", "ThrottlingException"}
 _RETRYABLE = {408, 409, 425, 429, 500, 502, 503, 504, 529}
-_UNSUPPORTED = {400, 404, 415, 422, 501}
+_UNSUPPORTED = {400, 415, 422, 501}
 
 Form: TypeAlias = Literal["json_schema", "json_mode"] | None
 """How a reply is held to JSON."""
@@ -142,7 +142,7 @@ class LangChainChat:
         raise translated from error
 
     def _reply(self, request: ChatRequest, message: BaseMessage, form: Form = None) -> ChatReply:
-        if request.schema and form != self._form:
+        if request.schema and _FORMS.index(form) > _FORMS.index(self._form):
             logger.warning(
                 "The server of %s refuses JSON schemas: replies are held to %s from now on. E2G_LLM_SCHEMAS=false asks "
                 "for none.",
@@ -183,9 +183,7 @@ def _message(chunks: Sequence[BaseMessageChunk]) -> BaseMessage:
         raise RetryableError("the model sent an empty stream")
     message = reduce(add, chunks)
     if message.response_metadata.get("model_provider") == "openai" and not _reasons(message):
-        message.response_metadata["finish_reason"] = (
-            "length"  # its server always says why it ended, if it has not failed
-        )
+        message.response_metadata["finish_reason"] = "length"  # a server that has not failed says why it ended
     return message
 
 
