@@ -63,6 +63,9 @@ to fit into the default heap of the managed server."""
 NO_LIMIT = 2**62
 """More chunks than any corpus has."""
 
+PROPERTY_ROWS = 200
+"""Documents whose properties, of up to 64 KiB each, are read or written at once."""
+
 ROWS = 10_000
 """Relationships per transaction, or per statement if one transaction must contain all of them."""
 
@@ -100,7 +103,7 @@ def claim(corpus: str, run: str, documents: Sequence[SourceDocument], *, adopted
         {"id": one.id, "source": one.source, "title": one.title, "properties": as_json(one.properties)}
         for one in documents
     )
-    for batch in batched(rows, ROWS):
+    for batch in batched(rows, PROPERTY_ROWS):
         yield Write(
             (("index/claim_documents", {"corpus": corpus, "run": run, "rows": batch}),),
             condition=("index/open_corpus", {"corpus": corpus, "adopted": adopted}),
