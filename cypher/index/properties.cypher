@@ -1,6 +1,7 @@
-// The properties that the user gave to documents.
+// The properties of documents: all of the node, with `claimed_properties`, as JSON: those of the user that its next version
+// gets.
 // $corpus, $ids
-// → id, properties: all of the node; `claimed_properties`, as JSON: those that its next version gets
+// → id, properties
 UNWIND $ids AS id
 MATCH (d:Document {corpus: $corpus, id: id})
 RETURN d.id AS id, properties(d) AS properties

@@ -1,7 +1,7 @@
 // The aliases, document by document, with the entity that each resolves to and why; and the names that were split,
 // without an entity, or merged by hand but occur nowhere, without a document.
-// $corpus, $words: a part of a key, of the alias or of the entity; $key: that of the alias, $document: its id, null for
-// any; $limit
+// $corpus, $words: a part of a key, of the alias or of the entity; $key: that of the alias, $document: its id, $limit; key
+// and document are null for any
 // → key, name, entity, entity_name, document, title, count, why, apart
 MATCH (a:Alias {corpus: $corpus})
 WHERE a.key IS NOT NULL AND ($key IS NULL OR a.key = $key)

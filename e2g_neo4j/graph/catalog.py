@@ -75,8 +75,8 @@ def document(corpus: str, id: str) -> Operation[DocumentInfo]:
 
 def called(name: str, corpus: str) -> Operation[list[DocumentInfo]]:
     """Return some of the documents that have a name as their id, source, file or title."""
-    given = {"corpus": corpus, "name": name, "path": _absolute_path(name)}
-    return [document_info(row) for row in (yield Read("query/documents_called", given))]
+    rows = yield Read("query/documents_called", {"corpus": corpus, "name": name, "path": _absolute_path(name)})
+    return [document_info(row) for row in rows]
 
 
 def named(name: str, corpus: str) -> Operation[DocumentInfo]:
@@ -265,8 +265,10 @@ def aliases(
         document: the id of the document; None: any.
         limit: how many at most.
     """
-    given = {"corpus": corpus, "words": words, "key": key, "document": document, "limit": limit}
-    return [Alias(**row) for row in (yield Read("query/aliases", given))]
+    rows = yield Read(
+        "query/aliases", {"corpus": corpus, "words": words, "key": key, "document": document, "limit": limit}
+    )
+    return [Alias(**row) for row in rows]
 
 
 def merges(corpus: str, query: str, limit: int) -> Operation[list[Alias]]:

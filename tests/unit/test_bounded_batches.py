@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from operations import outcome
+from operations import outcome, unexpected
 
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError
@@ -65,7 +65,7 @@ def test_only_documents_without_properties_take_those_of_an_interrupted_run() ->
 
     found = outcome(pipeline._with_claimed_properties(without, "c"), reply)
     assert [one.properties for one in found] == [{"year": 1}, *[None] * 449]
-    assert outcome(pipeline._with_claimed_properties(given := documents(3), "c"), lambda request: pytest.fail(str(request))) == given
+    assert outcome(pipeline._with_claimed_properties(given := documents(3), "c"), unexpected) == given
 
 
 def test_documents_without_new_chunks_are_not_all_published_at_once() -> None:
