@@ -119,7 +119,7 @@ def test_what_names_one_document_reads_few(e2g: E2G, corpus: str, driver: Driver
         calls: list[Callable[[str], Any]] = [
             lambda name: e2g.text(name, corpus=corpus),
             lambda name: e2g.references(name, corpus=corpus),
-            lambda name: e2g.split("Ada Lund", name, corpus=corpus),
+            lambda name: e2g.split("Ada Lund", corpus=corpus, document=name),
         ]
         for call in calls:
             with e2g.runner.observed(Observer()):

@@ -125,7 +125,7 @@ def test_a_key_expires_by_the_clock_of_the_server(run: Run, server: Driver) -> N
         {"corpora": ["x" * 1001]},
         {"corpora": ["\ud800"]},
         {"corpora": ["a"] * 1001},
-        {"corpora": ["x" * 1000] * 17},
+        pytest.param({"corpora": ["x" * 1000] * 17}, id="corpora that are too long together"),
         {"expires": 0},
         {"expires": 2**60},
         {"tokens_per_day": 0},
