@@ -132,7 +132,7 @@ class Staging:
     def chunks(self, read: Iterable[EmbeddedChunk]) -> Iterator[Write]:
         """Stage chunks with their windows, without mentions."""
         ours = {"corpus": self.corpus, "corpus_key": corpus_key(self.corpus), "fulltext": self.fulltext}
-        for batch in batched(read, CHUNK_ROWS):
+        for batch in batched(read, CHUNK_ROWS, lambda one: 2 * len(one.chunk.text)):  # with its windows
             chunks = [chunk_row(one) for one in batch]
             windows = [row for one in batch for row in window_rows(one)]
             yield self._write(
@@ -142,7 +142,7 @@ class Staging:
 
     def summaries(self, documents: Sequence[IndexedDocument], vectors: Vectors) -> Iterator[Write]:
         """Stage the new summaries of documents. `vectors` has one row for each of them, in order."""
-        for batch in batched(summary_rows(documents, vectors), NODE_ROWS):
+        for batch in batched(summary_rows(documents, vectors), NODE_ROWS, lambda row: len(row["text"])):
             yield self._write(("index/stage_summaries", {"corpus": self.corpus, "rows": batch}))
 
     def mentions(self, found: Sequence[ChunkMentions]) -> Iterator[Write]:

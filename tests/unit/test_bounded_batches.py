@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from operations import outcome, unexpected
 
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError
-from e2g_neo4j.graph.rows import StoredDocument
-from e2g_neo4j.graph.writer import PROPERTY_ROWS, claim
+from e2g_neo4j.graph.rows import EmbeddedChunk, StoredDocument
+from e2g_neo4j.graph.writer import PROPERTY_ROWS, Staging, claim
 from e2g_neo4j.indexing import pipeline
 from e2g_neo4j.indexing.run import DocumentDraft
+from e2g_neo4j.runtime.batched import LARGEST_BATCH, batched
 from e2g_neo4j.runtime.requests import Read
 from e2g_neo4j.service.task_handlers import check_copies
 from e2g_neo4j.types.documents import Chunk, SourceDocument
@@ -30,6 +32,24 @@ class Run:
 
     def __init__(self) -> None:
         self.report = IndexReport("c")
+
+
+def test_batches_are_bounded_by_number_and_bytes() -> None:
+    assert [*batched("abcde", 2)] == [["a", "b"], ["c", "d"], ["e"]]
+    half = LARGEST_BATCH // 2
+    assert [*batched([half, half, 1, 2 * LARGEST_BATCH, 1], 3, int)] == [[half, half], [1], [2 * LARGEST_BATCH], [1]]
+    assert [*batched([], 3)] == []
+
+
+def test_chunks_of_long_words_are_staged_in_batches_of_bounded_bytes() -> None:
+    """A word of 256 characters is a token, so a chunk of 1,200 may have 300,000 characters."""
+    vector = np.ones((1, 4), np.float32)
+    chunks = [
+        EmbeddedChunk("d", Chunk(str(n), n, "x" * 300_000, 0, 300_000, 1_200), b"", [(0, 300_000)], vector, vector[0])
+        for n in range(80)
+    ]
+    sent = [write.statements[0][1]["rows"] for write in Staging("c", "run", ["d"]).chunks(chunks)]
+    assert [len(rows) for rows in sent] == [27, 27, 26]
 
 
 def test_documents_are_claimed_some_at_a_time() -> None:
