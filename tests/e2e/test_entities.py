@@ -9,6 +9,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from random import Random
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -161,13 +162,13 @@ def test_two_merges_at_once_make_no_circle(client, novels, corpus, driver):
 @pytest.mark.timeout(300)
 def test_two_people_change_names_while_their_document_is_updated(client, novels, corpus, driver):
     """Whatever the order is: all calls end, nothing is a circle, and the graph is that of indexing again."""
-    until, ended = time.monotonic() + at_length(60, 8), Counter()
+    until, ended = time.monotonic() + at_length(60, 8), Counter[str]()
 
     def change(seed: int) -> None:
         chance = Random(seed)
         while time.monotonic() < until:
             name, other = chance.sample(["Harker", "Jonathan Harker", "Mina Harker", "Count Dracula"], 2)
-            calls = {
+            calls: dict[Any, dict[str, Any]] = {
                 client.merge: {"name": name, "into": other},
                 client.split: {"name": name, "document": chance.choice([None, *DOCUMENTS])},
                 client.join: {"name": name},
