@@ -366,10 +366,11 @@ class E2G(SyncClient):
         """
         return self._run(catalog.references(corpus, document, limit))
 
-    def merges(self, query: str = "", *, corpus: str) -> list[Alias]:
+    def merges(self, query: str = "", *, corpus: str, limit: int = 1000) -> list[Alias]:
         """Which names resolve to another entity, such as a surname alone, in which document and why; and those that
-        `split` keeps apart, or that `merge` was told of but that occur nowhere now."""
-        return self._run(catalog.merges(corpus, query))
+        `split` keeps apart, or that `merge` was told of but that occur nowhere now. The most frequent ones first, at
+        most `limit`."""
+        return self._run(catalog.merges(corpus, query, limit))
 
     def merge(self, name: str, into: str, *, corpus: str) -> list[Alias]:
         """Make a name resolve to another one, in future documents too. Returns what it resolves to now, by document.

@@ -1,7 +1,7 @@
 // Cancel a task: one without a worker at once, a running one by asking its worker. An ended one stays as it is.
 // What a task without a worker cost is added to the usage of its key, as tokens of prompts.
 // $task
-// → task
+// → task, result
 // include: lock_queue
 MATCH (t:E2GTask {id: $task})
 WITH t, t.state = 'queued' OR (t.state = 'running' AND t.expires < timestamp()) AS waiting
@@ -18,4 +18,6 @@ CALL (t, waiting) {
   SET u.requests = coalesce(u.requests, 0), u.prompt_tokens = coalesce(u.prompt_tokens, 0) + tokens,
       u.completion_tokens = coalesce(u.completion_tokens, 0)
 }
-RETURN properties(t) AS task
+RETURN
+  // include: task_state
+  AS task, t.result AS result

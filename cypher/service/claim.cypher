@@ -2,7 +2,8 @@
 // tasks; among those, of the key that was served longest ago; its oldest one. A claim that is sent again, because its
 // reply was lost, gets the same task.
 // $worker: the id of this claim, $milliseconds, $attempts: how many a task has
-// → task, left. `left` is how many tokens its key may still use today, null if that has no limit.
+// → left, parameters, task. `left` is how many tokens its key may still use today, null if that has no limit. `parameters`
+// is JSON.
 MERGE (q:E2GQueue {id: 'queue'})
 SET q.locked = timestamp(), q.turn = coalesce(q.turn, 0) + 1
 WITH q.turn AS turn
@@ -36,4 +37,6 @@ SET t.state = 'running', t.worker = $worker, t.expires = timestamp() + $millisec
 REMOVE t.stage
 WITH t
 // include: tokens_left
-RETURN properties(t) AS task, left
+RETURN left, t.parameters AS parameters,
+  // include: task_state
+  AS task

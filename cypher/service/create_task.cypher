@@ -1,7 +1,7 @@
 // Take the lock of the queue and create a task, if all of its parts are there. If a task has this id, or this key of
 // idempotency, return that one instead. `mine` is null if parts are missing.
 // $task, $kind, $corpus, $key, $parameters: JSON, $parts: how many blobs it has, $idempotency, $body_sha256
-// → mine, task
+// → mine, result, task
 // include: lock_queue
 OPTIONAL MATCH (same:E2GTask {id: $task})
 OPTIONAL MATCH (asked:E2GTask {idempotency: $idempotency})
@@ -16,4 +16,6 @@ FOREACH (once IN CASE WHEN known IS NULL AND parts = $parts THEN [1] ELSE [] END
 )
 WITH coalesce(known, $task) AS id
 OPTIONAL MATCH (t:E2GTask {id: id})
-RETURN t.id = $task AS mine, properties(t) AS task
+RETURN t.id = $task AS mine, t.result AS result,
+  // include: task_state
+  AS task

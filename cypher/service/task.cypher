@@ -1,5 +1,7 @@
 // Read a task.
 // $task
-// → task
+// → task, result
 MATCH (t:E2GTask {id: $task})
-RETURN properties(t) AS task
+RETURN
+  // include: task_state
+  AS task, t.result AS result

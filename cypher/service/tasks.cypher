@@ -1,4 +1,4 @@
-// List tasks, the newest first, from behind a task on.
+// List tasks, the newest first, from behind a task on, without their results.
 // $corpora: names, or prefixes that end in *, $keys: null for all, $states: null for all, $limit
 // $created and $after: of the last task of the page before, null for the first page
 // → task
@@ -9,6 +9,8 @@ WHERE t.created IS NOT NULL
   AND ($states IS NULL OR t.state IN $states)
   AND any(one IN $corpora WHERE
     t.corpus_name = one OR (one ENDS WITH '*' AND t.corpus_name STARTS WITH left(one, size(one) - 1)))
-RETURN properties(t) AS task
-ORDER BY t.created DESC, t.id DESC
-LIMIT $limit
+WITH t ORDER BY t.created DESC, t.id DESC LIMIT $limit
+RETURN
+  // include: task_state
+  AS task
+ORDER BY task.created DESC, task.id DESC

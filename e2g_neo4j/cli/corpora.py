@@ -171,7 +171,7 @@ def entities(
         str | None,
         typer.Option("--join", help="Undo --split or --merge: the rules decide about this name again.", metavar="NAME"),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Maximum number of entities.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Maximum number of entities or merged names.")] = 50,
     as_json: Json = False,
 ) -> None:
     """List entities or merged names; merge names, or split them."""
@@ -184,7 +184,7 @@ def entities(
         elif join:
             found = e2g.join(join, corpus=corpus)
         elif merges:
-            found = e2g.merges(query, corpus=corpus)
+            found = e2g.merges(query, corpus=corpus, limit=limit)
         else:
             listed = e2g.entities(query, corpus=corpus, type=type, limit=limit)
             print_result(listed, show.entities, as_json=as_json)

@@ -31,6 +31,9 @@ PAGE_BYTES = 2**20
 PAGE_ROWS = 16
 """Documents of a page that are read at once. Their properties have at most PAGE_BYTES."""
 
+MOST_ALIASES = 1_000
+"""Merges that are listed at once."""
+
 LONGEST_TEXT = 2**62
 """More characters than any document has, within the integers of Neo4j."""
 
@@ -49,6 +52,11 @@ def documents(corpus: str) -> Operation[list[DocumentInfo]]:
     return [document_info(row) for row in rows]
 
 
+def document_ids(corpus: str) -> Operation[list[str]]:
+    """Return the ids of the documents of a corpus, sorted."""
+    return [row["id"] for row in (yield Read("query/document_ids", {"corpus": corpus}))]
+
+
 def check_corpus(corpus: str) -> Operation[None]:
     """Raise NotFoundError if a corpus has no documents."""
     [row] = yield Read("query/has_documents", {"corpus": corpus})
@@ -63,6 +71,20 @@ def document(corpus: str, id: str) -> Operation[DocumentInfo]:
         yield from check_corpus(corpus)
         raise DocumentNotFoundError(id, corpus)
     return document_info(rows[0])
+
+
+def called(name: str, corpus: str) -> Operation[list[DocumentInfo]]:
+    """Return some of the documents that have a name as their id, source, file or title."""
+    rows = yield Read("query/documents_called", {"corpus": corpus, "name": name, "path": _absolute_path(name)})
+    return [document_info(row) for row in rows]
+
+
+def named(name: str, corpus: str) -> Operation[DocumentInfo]:
+    """Return the document that a name stands for, see `choose_document`."""
+    found = yield from called(name, corpus)
+    if not found:
+        yield from check_corpus(corpus)
+    return choose_document(name, found, corpus)
 
 
 def document_page(
@@ -166,7 +188,7 @@ def text_of(target: str, corpus: str, start: int = 0, end: int | None = None) ->
     try:
         return (yield from text(corpus, target, start, last))
     except DocumentNotFoundError:
-        document = choose_document(target, (yield from documents(corpus)), corpus)
+        document = yield from named(target, corpus)
         return (yield from text(corpus, document.id, start, last))
 
 
@@ -226,24 +248,33 @@ def references(corpus: str, document: str | None, limit: int) -> Operation[list[
     if document is None:
         yield from check_corpus(corpus)
     else:
-        document = choose_document(document, (yield from documents(corpus)), corpus).id
+        document = (yield from named(document, corpus)).id
     rows = yield Read("query/references", {"corpus": corpus, "document": document, "limit": limit})
     return [ReferenceInfo(**row) for row in rows]
 
 
-def aliases(corpus: str, words: str = "") -> Operation[list[Alias]]:
-    """Return the names that resolve to another entity, the most frequent first.
+def aliases(
+    corpus: str, words: str = "", *, key: str | None = None, document: str | None = None, limit: int = MOST_ALIASES
+) -> Operation[list[Alias]]:
+    """Return names that resolve to another entity, the most frequent first.
 
-    Only those whose key, or whose entity's key, contains `words`.
+    Args:
+        corpus: the corpus.
+        words: a part of their key, or of that of the entity.
+        key: their key; None: any.
+        document: the id of the document; None: any.
+        limit: how many at most.
     """
-    rows = yield Read("query/aliases", {"corpus": corpus, "words": words})
+    rows = yield Read(
+        "query/aliases", {"corpus": corpus, "words": words, "key": key, "document": document, "limit": limit}
+    )
     return [Alias(**row) for row in rows]
 
 
-def merges(corpus: str, query: str) -> Operation[list[Alias]]:
+def merges(corpus: str, query: str, limit: int) -> Operation[list[Alias]]:
     """The same as `aliases`, but raises NotFoundError if the corpus has no documents."""
     yield from check_corpus(corpus)
-    return (yield from aliases(corpus, entity_key(query)))
+    return (yield from aliases(corpus, entity_key(query), limit=limit))
 
 
 def stats(corpus: str) -> Operation[dict[str, int]]:
@@ -346,7 +377,7 @@ def choose_document(target: str, listed: Sequence[DocumentInfo], corpus: str) ->
     ):
         if len(matches) > 1:
             raise QueryError(
-                f"{len(matches)} documents of the corpus {corpus!r} are called {target!r}. Name one by its id: "
+                f"Several documents of the corpus {corpus!r} are called {target!r}. Name one by its id: "
                 f"{', '.join(f'{one.id} ({one.source})' for one in matches[:5])}."
             )
         if matches:

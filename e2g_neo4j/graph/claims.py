@@ -7,6 +7,8 @@ statements compares the id.
 from __future__ import annotations
 
 import json
+from collections import Counter
+from itertools import islice
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -25,6 +27,15 @@ KEPT_SECONDS = 7 * 24 * 3600
 
 AUDIT_SECONDS = 90 * 24 * 3600
 """How long an entry of the audit log is kept."""
+
+RESULT_BYTES = 2**20
+"""Maximum bytes of the result of a task, as JSON. Of a longer one, lists and texts are cut."""
+
+LISTED, LISTED_BELOW, LONGEST_TEXT = 100, 30, 300
+"""What is left of long results: entries of a list, and of lists in it, and characters of a text."""
+
+LONGEST_DETAIL = 4_000
+"""Maximum characters of the detail of an error."""
 
 SPENT = (
     "budget",
@@ -53,9 +64,9 @@ def claim() -> Operation[Claim | None]:
     rows = yield write_one("service/claim", worker=worker, milliseconds=int(1000 * LEASE_SECONDS), attempts=ATTEMPTS)
     if not rows:
         return None
-    found = rows[0]["task"]
-    left = rows[0]["left"]
-    return Claim(task_info(found), worker, json.loads(found["parameters"]), None if left is None else max(left, 0))
+    [row] = rows
+    left = None if row["left"] is None else max(row["left"], 0)
+    return Claim(task_info(row), worker, json.loads(row["parameters"]), left)
 
 
 def renew(
@@ -105,14 +116,36 @@ def finish(
 ) -> Operation[bool]:
     """End a task that succeeded, and delete its files. Returns False if the claim was lost."""
     used = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens, "cost": cost}
-    ended = yield from _end(claim, "succeeded", tokens, result=json.dumps(result), **used)
+    ended = yield from _end(claim, "succeeded", tokens, result=result_json(result), **used)
     if ended:
         yield from delete_blobs(claim.task.id)
     return ended
 
 
+def result_json(result: dict[str, Any]) -> str:
+    """Return a result as JSON. If lists had to be cut, `left_out` has how many entries they had besides, by field."""
+    whole = json.dumps(result)
+    if len(whole) <= RESULT_BYTES:
+        return whole
+    left_out = Counter[str]()
+
+    def cut(value: Any, field: str, most: int = LISTED) -> Any:
+        if isinstance(value, str):
+            return value if len(value) <= LONGEST_TEXT else f"{value[:LONGEST_TEXT]}…"
+        if not isinstance(value, dict | list | tuple):
+            return value
+        left_out[field] += max(0, len(value) - most)
+        if isinstance(value, dict):
+            return {cut(name, field): cut(one, field, LISTED_BELOW) for name, one in islice(value.items(), most)}
+        return [cut(one, field, LISTED_BELOW) for one in value[:most]]
+
+    found = {name: cut(value, name) for name, value in result.items()}
+    return json.dumps({**found, "left_out": {name: number for name, number in left_out.items() if number}})
+
+
 def fail(claim: Claim, code: str, detail: str, *, tokens: int = 0) -> Operation[bool]:
     """End a task that failed. Its files are kept for `retry`. Returns False if the claim was lost."""
+    detail = detail if len(detail) <= LONGEST_DETAIL else f"{detail[:LONGEST_DETAIL]}…"
     return (yield from _end(claim, "failed", tokens, error=json.dumps({"code": code, "detail": detail})))
 
 

@@ -30,6 +30,12 @@ LONGEST_NAME = 100
 
 MOST_CORPORA = 1000
 
+MOST_CORPORA_BYTES = 2**14
+"""Of all names of corpora of a key, which each of its requests reads."""
+
+LONGEST_AUDITED = 1000
+"""Maximum characters of a text in the audit log."""
+
 MOST_DAYS = 3660
 
 
@@ -162,7 +168,7 @@ def add_audit(rows: Iterable[Mapping[str, Any]]) -> Operation[None]:
         rows: {key, action, corpus, target, status, request_id}; all but the first two may be absent.
     """
     names = ("key", "action", "corpus", "target", "status", "request_id")
-    entries = [{"id": uuid4().hex, **{name: row.get(name) for name in names}} for row in rows]
+    entries = [{"id": uuid4().hex, **{name: _short(row.get(name)) for name in names}} for row in rows]
     if entries:
         yield Write((("service/add_audit", {"rows": entries}),))
 
@@ -194,6 +200,10 @@ def audit(
     return found, f"{found[-1].at}-{found[-1].id}" if len(found) == limit else None
 
 
+def _short(value: Any) -> Any:
+    return value[:LONGEST_AUDITED] if isinstance(value, str) else value
+
+
 def _check_name(name: str) -> None:
     if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
         raise InputError(f"The name of a key must have 1 to {LONGEST_NAME} printable characters.")
@@ -208,6 +218,8 @@ def _check_corpora(corpora: Sequence[str]) -> None:
             raise InputError(f"The corpus {one!r} of a key has a `*` before its end. Only a prefix can be given.")
         if not one.strip() or not one.isprintable() or len(one.encode()) > LONGEST_CORPUS_NAME:
             raise InputError(f"The corpus {one!r} of a key is not the name of a corpus, or a prefix of names.")
+    if sum(len(one.encode()) for one in corpora) > MOST_CORPORA_BYTES:
+        raise InputError(f"The names of the corpora of a key have more than {MOST_CORPORA_BYTES} bytes: give a prefix.")
 
 
 def _hash(secret: str) -> str:

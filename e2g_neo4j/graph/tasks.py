@@ -7,7 +7,7 @@ the server's clock. Only `graph/claims`, `graph/keys` and this module know the c
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 from uuid import uuid4
@@ -130,7 +130,7 @@ def create(
         body_sha256=body_sha256,
     )
     if row["mine"]:
-        return task_info(row["task"])
+        return task_info(row)
     yield from delete_blobs(task)
     if row["mine"] is None:
         raise DatabaseError(
@@ -143,7 +143,7 @@ def create(
             "This key of idempotency was used for another request. Use a new key for each request, and the same key "
             "only to send the same request again. Nothing was changed."
         )
-    return task_info(known)
+    return task_info(row)
 
 
 def _parts(uploads: Iterable[Upload]) -> Iterator[dict[str, Any]]:
@@ -178,7 +178,7 @@ def list_tasks(
     limit: int = 50,
     cursor: str | None = None,
 ) -> Operation[tuple[list[TaskInfo], str | None]]:
-    """List tasks, the newest first.
+    """List tasks, the newest first, without their results.
 
     Args:
         corpora: only those of these corpora: names, prefixes such as `team-*`, or `*`.
@@ -205,7 +205,7 @@ def list_tasks(
             "limit": checked_limit(limit),
         },
     )
-    found = [task_info(row["task"]) for row in rows]
+    found = [task_info(row) for row in rows]
     return found, f"{found[-1].created}-{found[-1].id}" if len(found) == limit else None
 
 
@@ -303,14 +303,15 @@ def write_one(statement: str, **parameters: Any) -> Write:
 
 
 def _first(rows: Rows) -> TaskInfo | None:
-    return task_info(rows[0]["task"]) if rows else None
+    return task_info(rows[0]) if rows else None
 
 
 _NAMES = frozenset(field.name for field in fields(TaskInfo))
 
 
-def task_info(found: dict[str, Any]) -> TaskInfo:
-    """Return a task from its properties."""
-    values = {name: value for name, value in found.items() if name in _NAMES}
+def task_info(row: Mapping[str, Any]) -> TaskInfo:
+    """Return the task of a row, with its result if the row has it."""
+    found = {**row["task"], "result": row.get("result")}
+    values = {name: value for name, value in found.items() if name in _NAMES and value is not None}
     values |= {name: json.loads(values[name]) for name in ("result", "error") if name in values}
     return TaskInfo(corpus=found["corpus_name"], **values)

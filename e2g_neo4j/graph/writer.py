@@ -63,6 +63,9 @@ to fit into the default heap of the managed server."""
 NO_LIMIT = 2**62
 """More chunks than any corpus has."""
 
+PROPERTY_ROWS = 200
+"""Documents whose properties, of up to 64 KiB each, are read or written at once."""
+
 ROWS = 10_000
 """Relationships per transaction, or per statement if one transaction must contain all of them."""
 
@@ -100,7 +103,7 @@ def claim(corpus: str, run: str, documents: Sequence[SourceDocument], *, adopted
         {"id": one.id, "source": one.source, "title": one.title, "properties": as_json(one.properties)}
         for one in documents
     )
-    for batch in batched(rows, ROWS):
+    for batch in batched(rows, PROPERTY_ROWS):
         yield Write(
             (("index/claim_documents", {"corpus": corpus, "run": run, "rows": batch}),),
             condition=("index/open_corpus", {"corpus": corpus, "adopted": adopted}),
@@ -129,7 +132,7 @@ class Staging:
     def chunks(self, read: Iterable[EmbeddedChunk]) -> Iterator[Write]:
         """Stage chunks with their windows, without mentions."""
         ours = {"corpus": self.corpus, "corpus_key": corpus_key(self.corpus), "fulltext": self.fulltext}
-        for batch in batched(read, CHUNK_ROWS):
+        for batch in batched(read, CHUNK_ROWS, lambda one: 2 * len(one.chunk.text)):  # with its windows
             chunks = [chunk_row(one) for one in batch]
             windows = [row for one in batch for row in window_rows(one)]
             yield self._write(
@@ -139,7 +142,7 @@ class Staging:
 
     def summaries(self, documents: Sequence[IndexedDocument], vectors: Vectors) -> Iterator[Write]:
         """Stage the new summaries of documents. `vectors` has one row for each of them, in order."""
-        for batch in batched(summary_rows(documents, vectors), NODE_ROWS):
+        for batch in batched(summary_rows(documents, vectors), NODE_ROWS, lambda row: len(row["text"])):
             yield self._write(("index/stage_summaries", {"corpus": self.corpus, "rows": batch}))
 
     def mentions(self, found: Sequence[ChunkMentions]) -> Iterator[Write]:

@@ -14,7 +14,7 @@ from shlex import quote
 from typing import Any
 
 from e2g_neo4j.errors import AliasNotFoundError, EntityNotFoundError, InputError, NameNotInDocumentError
-from e2g_neo4j.graph.catalog import aliases, choose_document, documents
+from e2g_neo4j.graph.catalog import aliases, called, named
 from e2g_neo4j.graph.fingerprint import read_name_words
 from e2g_neo4j.graph.lease import locked
 from e2g_neo4j.graph.rows import flat, mentions_hash
@@ -74,7 +74,7 @@ def merge(name: str, into: str, *, corpus: str) -> Operation[list[Alias]]:
         if (yield set_override(corpus, key, target, overrides)):
             break  # else a name was merged or split in the meantime
     yield from _update_documents(key, corpus)
-    return [one for one in (yield from aliases(corpus, key)) if one.key == key]
+    return (yield from aliases(corpus, key=key))
 
 
 def split(name: str, document: str | None = None, *, corpus: str) -> Operation[list[Alias]]:
@@ -95,7 +95,7 @@ def split(name: str, document: str | None = None, *, corpus: str) -> Operation[l
     key = entity_key(name)
     if document is not None:
         return (yield from _split_in(key, name, document, corpus))
-    undone = [one for one in (yield from aliases(corpus, key)) if one.key == key]
+    undone = yield from aliases(corpus, key=key)
     if not undone:
         raise AliasNotFoundError(name, corpus)
     yield locked("index/set_override", corpus, key=key, into=None)
@@ -105,21 +105,20 @@ def split(name: str, document: str | None = None, *, corpus: str) -> Operation[l
 
 def _split_in(key: str, name: str, target: str, corpus: str) -> Operation[list[Alias]]:
     """Let what a name means in a document be an entity of its own, called by the name and the title."""
-    listed = yield from documents(corpus)
-    document = choose_document(target, listed, corpus)
-    means = {one.key: one.entity for one in (yield from aliases(corpus, key)) if one.document == document.id}
-    entity = means.get(key) or key
+    document = yield from named(target, corpus)
+    means = yield from aliases(corpus, key=key, document=document.id)
+    entity = (means[0].entity if means else None) or key
     if entity not in (yield from read_overrides(corpus)).spelled(document.id):
         rows = yield Read("query/documents_with", {"corpus": corpus, "key": entity})
         if document.id not in [row["document"] for row in rows]:
             raise NameNotInDocumentError(name, document.title, corpus)
-        same_title = sum(one.title == document.title for one in listed)
+        same_title = sum(one.title == document.title for one in (yield from called(document.title, corpus)))
         title = document.title if entity_key(document.title) and same_title == 1 else document.source
         yield locked("index/split_in_document", corpus, key=entity, document=document.id, title=title[:MAX_TITLE])
     while not (yield from _update_document(document.id, corpus)):
         time.sleep(WAIT_SECONDS)
     yield from purge(corpus)
-    return [one for one in (yield from aliases(corpus, key)) if one.document == document.id and one.key == key]
+    return (yield from aliases(corpus, key=key, document=document.id))
 
 
 def join(name: str, *, corpus: str) -> Operation[list[Alias]]:
@@ -142,7 +141,7 @@ def join(name: str, *, corpus: str) -> Operation[list[Alias]]:
         raise AliasNotFoundError(name, corpus)
     yield locked("index/clear_override", corpus, key=key)
     yield from _update_documents(key, corpus, *split_in)
-    return [one for one in (yield from aliases(corpus, key)) if one.key == key]
+    return (yield from aliases(corpus, key=key))
 
 
 def _update_documents(key: str, corpus: str, *others: str) -> Operation[None]:

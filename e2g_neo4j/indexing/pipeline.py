@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -15,7 +15,16 @@ from e2g_neo4j.graph.catalog import check_kind
 from e2g_neo4j.graph.fingerprint import confirm_models
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
-from e2g_neo4j.graph.writer import ROWS, Staging, claim, decrement_ahead, load_stored, publish, purge, window_vectors
+from e2g_neo4j.graph.writer import (
+    PROPERTY_ROWS,
+    Staging,
+    claim,
+    decrement_ahead,
+    load_stored,
+    publish,
+    purge,
+    window_vectors,
+)
 from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.language import code_of, other_language
 from e2g_neo4j.indexing.linked_names import LinkedNames, read_linked_names
@@ -120,11 +129,8 @@ def _claimed(
     yield from claim(corpus, lease.run, changed, adopted=adopted)
     rows = yield Read("index/documents", {"corpus": corpus, "ids": [document.id for document in changed]})
     known = {row["id"]: row for row in rows}
-    mine = [
-        _with_claimed_properties(document, known[document.id])
-        for document in changed
-        if known.get(document.id, {}).get("run") == lease.run
-    ]
+    mine = [one for one in changed if known.get(one.id, {}).get("run") == lease.run]
+    mine = yield from _with_claimed_properties(mine, corpus)
     ready = {row["id"] for row in rows if row["state"] == "ready"}
     taken = {document.id for document in mine}
     return mine, [document for document in changed if document.id not in taken], ready & taken
@@ -137,20 +143,26 @@ def _set_properties(
     corpus = run.corpus
     ids = {document.id for document in changed}
     given = {one.id: one.properties for one in documents if one.properties is not None and one.id not in ids}
-    rows = (yield Read("index/documents", {"corpus": corpus, "ids": list(given)})) if given else []
-    outdated = [row["id"] for row in rows if not same(from_stored(row["properties"]), given[row["id"]])]
-    for batch in batched(({"id": id, "properties": stored(given[id])} for id in outdated), ROWS):
-        yield Write(
-            (("index/set_properties", {"corpus": corpus, "rows": batch}),),
-            condition=("index/open_corpus", {"corpus": corpus, "adopted": adopted}),
-        )
-        run.report.properties_replaced += len(batch)
+    for some in batched(given, PROPERTY_ROWS):
+        rows = yield Read("index/properties", {"corpus": corpus, "ids": some})
+        outdated = [row["id"] for row in rows if not same(from_stored(row["properties"]), given[row["id"]])]
+        if outdated:
+            new = [{"id": id, "properties": stored(given[id])} for id in outdated]
+            yield Write(
+                (("index/set_properties", {"corpus": corpus, "rows": new}),),
+                condition=("index/open_corpus", {"corpus": corpus, "adopted": adopted}),
+            )
+            run.report.properties_replaced += len(outdated)
 
 
-def _with_claimed_properties(document: SourceDocument, row: Mapping[str, Any]) -> SourceDocument:
-    """Return a document with the properties that an interrupted run was to give it, if it has none of its own."""
-    claimed = row["properties"].get("claimed_properties")
-    return replace(document, properties=json.loads(claimed)) if claimed is not None else document
+def _with_claimed_properties(documents: Sequence[SourceDocument], corpus: str) -> Operation[list[SourceDocument]]:
+    """Return documents; those without properties with what an interrupted run was to give them."""
+    claimed: dict[str, Any] = {}
+    for some in batched([one.id for one in documents if one.properties is None], PROPERTY_ROWS):
+        for row in (yield Read("index/properties", {"corpus": corpus, "ids": some})):
+            if (text := row["properties"].get("claimed_properties")) is not None:
+                claimed[row["id"]] = json.loads(text)
+    return [replace(one, properties=claimed[one.id]) if one.id in claimed else one for one in documents]
 
 
 def _drafts(
@@ -359,13 +371,7 @@ def _changed(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[tu
     by the present rules, and the ids of those that it holds otherwise."""
     rows = yield Read("index/documents", {"corpus": run.corpus, "ids": [document.id for document in documents]})
     ready = {
-        row["id"]: (
-            row["sha256"],
-            row["properties"]["source"],
-            row["properties"]["title"],
-            row["chunker"],
-            run.extracts_as(row["extractor"]),
-        )
+        row["id"]: (row["sha256"], row["source"], row["title"], row["chunker"], run.extracts_as(row["extractor"]))
         for row in rows
         if row["state"] == "ready"
     }
@@ -392,11 +398,11 @@ def _published_together(drafts: Sequence[DocumentDraft]) -> Iterator[list[Docume
     batch: list[DocumentDraft] = []
     size = 0
     for draft in drafts:
-        chunks = draft.new_chunks
-        if batch and size + len(chunks) > BATCH_CHUNKS:
+        chunks = max(1, len(draft.new_chunks))  # a document without new ones has properties
+        if batch and size + chunks > BATCH_CHUNKS:
             yield batch
             batch, size = [], 0
         batch.append(draft)
-        size += len(chunks)
+        size += chunks
     if batch:
         yield batch

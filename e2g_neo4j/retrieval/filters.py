@@ -103,7 +103,8 @@ def _overfetch(row: dict[str, int]) -> int:
 
 
 def _check_names(conditions: Sequence[Condition], corpora: Sequence[str]) -> Operation[None]:
-    rows = yield from read_each("query/properties", {corpus: {} for corpus in corpora})
+    names = [PREFIX + condition.name for condition in conditions]
+    rows = yield from read_each("query/properties", {corpus: {"names": names} for corpus in corpora})
     known = sorted({row["property"].removeprefix(PREFIX) for row in rows})
     unknown = [condition.name for condition in conditions if condition.name not in known]
     if unknown:

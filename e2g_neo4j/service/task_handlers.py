@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,6 @@ from e2g_neo4j.documents.processes import SERVICE, limits_of
 from e2g_neo4j.documents.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.errors import (
     AdoptedCorpusError,
-    CorpusNotFoundError,
     E2GError,
     InputError,
     NotFoundError,
@@ -41,6 +40,7 @@ from e2g_neo4j.indexing.adopting import text_nodes
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
 from e2g_neo4j.runtime.threads import in_stoppable_thread
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
+from e2g_neo4j.types.properties import Properties, size_of
 from e2g_neo4j.types.reports import ArchiveInfo, DocumentInfo, IndexReport, Progress
 from e2g_neo4j.types.service import BlobInfo, Claim, TaskKind
 
@@ -150,16 +150,27 @@ async def _indexed(run: Run, documents: Sequence[SourceDocument]) -> dict[str, A
         raise ClaimLost
     superseded = {one.id for one in documents if versions[one.id] not in (before.get(one.id), one.sha256)}
     mine = [one for one in documents if one.id not in superseded]
+    properties = run.parameters.get("properties")
+    check_copies(properties, len(mine), run.client.settings.upload_mb)
     report = await run.client.index(
         mine,
         corpus=run.corpus,
         progress=run.progress,
         budget_tokens=run.budget_tokens,
-        properties=run.parameters.get("properties"),
+        properties=properties,
         language=run.parameters.get("language"),
     )
     run.count(report)
     return {**asdict(report), "superseded": [one.source for one in documents if one.id in superseded]}
+
+
+def check_copies(properties: Properties | None, documents: int, most_mb: int) -> None:
+    """Raise InputError if the properties of a form would be copied to more bytes than an upload may have."""
+    if properties and (size := size_of(properties)) * documents > most_mb * 2**20:
+        raise InputError(
+            f"The properties of the form have {size} bytes, and {documents} documents would get them; the maximum is "
+            f"{most_mb} MiB for all: send fewer files at once, or smaller properties."
+        )
 
 
 async def _versions(run: Run, documents: Sequence[SourceDocument]) -> dict[str, str | None]:
@@ -217,9 +228,8 @@ async def _delete(run: Run) -> dict[str, Any]:
         raise AdoptedCorpusError(corpus, "unadopt it, or delete the nodes and adopt it again")
     wanted: list[str] | None = run.parameters.get("documents")
     if wanted is None:
-        with suppress(CorpusNotFoundError):
-            wanted = sorted(one.id for one in await client.documents(corpus))
-        wanted = await client.runner.run(claims.remember(run.claim, wanted or []))
+        wanted = await client.runner.run(catalog.document_ids(corpus))
+        wanted = await client.runner.run(claims.remember(run.claim, wanted))
         if wanted is None:
             raise ClaimLost
     for number, document in enumerate(wanted):

@@ -122,8 +122,8 @@ class EntityInfo:
     Attributes:
         key: its normalised form and identity.
         name: its most frequent spelling.
-        forms: all spellings with their counts.
-        aliases: other names that resolve to it in at least one document.
+        forms: up to 20 spellings with their counts, the most frequent first.
+        aliases: up to 20 other names that resolve to it in at least one document.
         mentions: the number of occurrences.
         chunks: the number of chunks that mention it.
         documents: the number of documents that mention it.
@@ -131,7 +131,7 @@ class EntityInfo:
             `place`, `organisation`, `group`, `product`, `event`, `work`, `law`, `language`, or `name` for a proper noun
             without a label. A pipeline with other labels adds their names in lower case. None in a
             corpus that was imported without types.
-        types: all types with the number of mentions, the most frequent first.
+        types: up to 20 types with the number of mentions, the most frequent first.
     """
 
     key: str

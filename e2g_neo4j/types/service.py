@@ -111,7 +111,8 @@ class TaskInfo:
         prompt_tokens: tokens that the last attempt sent to the chat model, once the task has succeeded.
         completion_tokens: tokens that it received, likewise.
         cost: their cost, in the currency of the configured prices.
-        result: what the client's call returned, as JSON.
+        result: what the client's call returned, as JSON; None in lists. Of more than 1 MiB, lists and texts are
+            cut, and `left_out` counts what is missing.
         error: `{code, detail}` if it failed.
     """
 

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import json
 import shlex
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from random import Random
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from graphs import comparable
 from libraries import driven, performing, remove
+from tiers import at_length
 
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.indexing import merge_overrides, pipeline
 from e2g_neo4j.retrieval import linking
 from e2g_neo4j.runtime.requests import Write
+from e2g_neo4j.types.mentions import find_circle
 
 DOCUMENTS = {
     "Castle": (
@@ -149,6 +157,48 @@ def test_two_merges_at_once_make_no_circle(client, novels, corpus, driver):
     with pytest.raises(InputError, match="--split"):
         driven(perform, merge_overrides.merge("Count Dracula", "Mina Harker", corpus=corpus))
     assert driven(perform, merge_overrides.read_overrides(corpus)).names == {"mina harker": "count dracula"}
+
+
+@pytest.mark.timeout(300)
+def test_two_people_change_names_while_their_document_is_updated(client, novels, corpus, driver):
+    """Whatever the order is: all calls end, nothing is a circle, and the graph is that of indexing again."""
+    until, ended = time.monotonic() + at_length(60, 8), Counter[str]()
+
+    def change(seed: int) -> None:
+        chance = Random(seed)
+        while time.monotonic() < until:
+            name, other = chance.sample(["Harker", "Jonathan Harker", "Mina Harker", "Count Dracula"], 2)
+            calls: dict[Any, dict[str, Any]] = {
+                client.merge: {"name": name, "into": other},
+                client.split: {"name": name, "document": chance.choice([None, *DOCUMENTS])},
+                client.join: {"name": name},
+            }
+            call = chance.choice([client.merge, *calls])
+            try:
+                call(**calls[call], corpus=corpus)
+                ended["done"] += 1
+            except (InputError, NotFoundError):
+                ended["refused"] += 1
+
+    def update() -> None:
+        for number in count():
+            if time.monotonic() > until:
+                return
+            text = f"{DOCUMENTS['Castle']} Count Dracula saw Harker {number} times."
+            client.index([from_text(text, corpus=corpus, source="Castle", title="Castle")], corpus=corpus)
+
+    with ThreadPoolExecutor(3) as pool:
+        for one in [pool.submit(change, 1), pool.submit(change, 2), pool.submit(update)]:
+            one.result(timeout=200)
+    assert ended["done"]
+    decided = driven(performing(driver), merge_overrides.read_overrides(corpus)).names
+    assert find_circle(decided) == []
+    client.index(library(corpus), corpus=corpus)
+    found = comparable(driver, corpus)
+    for title in DOCUMENTS:
+        client.delete([title], corpus=corpus)
+        client.index(library(corpus, title), corpus=corpus)
+    assert comparable(driver, corpus) == found
 
 
 def test_a_stored_circle_has_no_effect_and_is_mended_as_the_doctor_says(client, novels, corpus, driver, run):

@@ -349,7 +349,7 @@ def writes(corpus: str, documents: list[Staged]) -> Iterator[Write]:
     }  # fmt: skip
     replies: list[tuple[Any, list[Rows]]] = [
         (split("b", corpus=corpus), [[alias | {"apart": True}]]),
-        (split("b", ids[0], corpus=corpus), [[document], [], [], [{"document": ids[0]}]]),
+        (split("b", ids[0], corpus=corpus), [[document], [], [], [{"document": ids[0]}], [document]]),
         (join("b", corpus=corpus), [[override]]),
     ]
     for operation, given in replies:
@@ -665,6 +665,7 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
         "index/names",
         "index/open_names",
         "index/overrides",
+        "index/properties",
         "index/set_properties",
         "index/shared_names",
         "index/stored_chunks",

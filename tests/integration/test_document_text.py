@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from at_server import settings_of
@@ -13,8 +14,9 @@ from neo4j import Driver
 from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.documents.files import from_text
-from e2g_neo4j.errors import InputError, NotFoundError
+from e2g_neo4j.errors import InputError, NotFoundError, QueryError
 from e2g_neo4j.graph import catalog
+from e2g_neo4j.runtime.requests import Read
 from e2g_neo4j.types.reports import DocumentText
 
 WORDS = ("Ada", "Otto", "light😀house", "the", "of", "e\u0301toile", "𝔊reat", "灯塔", "rang.\n\n", "bell.", "and")
@@ -94,3 +96,46 @@ def test_the_text_of_an_adopted_document_is_that_of_its_nodes(e2g: E2G, corpus: 
     finally:
         remove(driver, [corpus])
         driver.execute_query("MATCH (n:McpNote) DETACH DELETE n")
+
+
+def test_what_names_one_document_reads_few(e2g: E2G, corpus: str, driver: Driver) -> None:
+    """However many there are, and whatever their properties are."""
+    rows: list[int] = []
+
+    class Observer:
+        def requested(self, request: Any) -> None: ...
+
+        def executed(self, request: Any, result: Any) -> None:
+            if isinstance(request, Read) and result and "properties" in result[0]:
+                rows.append(len(result))
+
+    sources = ["first.txt", *(f"folder/{number}.txt" for number in range(20))]
+    documents = [
+        from_text("Ada Lund met Otto Vinge.", corpus=corpus, source=one, title="Log" if "/" in one else "First")
+        for one in sources
+    ]
+    e2g.index(documents, corpus=corpus)
+    try:
+        calls: list[Callable[[str], Any]] = [
+            lambda name: e2g.text(name, corpus=corpus),
+            lambda name: e2g.references(name, corpus=corpus),
+            lambda name: e2g.split("Ada Lund", corpus=corpus, document=name),
+        ]
+        for call in calls:
+            with e2g.runner.observed(Observer()):
+                for name in ("First", "first.txt", "folder/7.txt", "7.txt", documents[3].id):
+                    call(name)
+                with pytest.raises(QueryError, match="Several documents"):
+                    call("Log")
+                with pytest.raises(NotFoundError):
+                    call("Nobody")
+        assert max(rows) <= 6
+        split = {one.title: one.name for one in e2g.merges("ada lund", corpus=corpus)}
+        assert split == {"First": "Ada Lund", "Log": "Ada Lund"}
+        assert len(e2g.merges(corpus=corpus, limit=2)) == 2
+        spelled = "SET e.forms = [i IN range(1, 30) | 'Vinge ' + i], e.form_counts = range(1, 30)"
+        driver.execute_query(f"MATCH (e:Entity {{corpus: $corpus, key: 'otto vinge'}}) {spelled}", corpus=corpus)
+        [vinge] = e2g.entities("otto vinge", corpus=corpus)
+        assert len(vinge.forms) == 20
+    finally:
+        remove(driver, [corpus])

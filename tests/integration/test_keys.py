@@ -125,6 +125,7 @@ def test_a_key_expires_by_the_clock_of_the_server(run: Run, server: Driver) -> N
         {"corpora": ["x" * 1001]},
         {"corpora": ["\ud800"]},
         {"corpora": ["a"] * 1001},
+        pytest.param({"corpora": ["x" * 1000] * 17}, id="corpora that are too long together"),
         {"expires": 0},
         {"expires": 2**60},
         {"tokens_per_day": 0},
@@ -186,5 +187,8 @@ def test_the_audit_is_listed_page_by_page(run: Run) -> None:
     assert {one.target for one in found[:3]} == {"d3", "d4", None}
     [mine] = run(keys.audit(keys=["k9"]))[0]
     assert (mine.action, mine.corpus, mine.status, mine.request_id) == ("create_key", None, None, None)
+    run(keys.add_audit([{"key": "k8", "action": "split", "corpus": "c" * 10_000, "target": "t" * 60_000}]))
+    [long] = run(keys.audit(keys=["k8"]))[0]
+    assert (len(long.corpus), len(long.target)) == (1000, 1000)
     with pytest.raises(InputError):
         run(keys.audit(cursor=uuid4().hex))

@@ -195,7 +195,9 @@ OF_ONE: dict[str, dict[str, Any]] = {
     "references/titles": {"words": ["title"]},
     "references/sources": {"sources": ["d0.txt", "d1.txt"]},
     "index/hold_version": {"known": [], "pairs": [], "any_words": {}},
+    "query/aliases": {"key": None, "document": None},
     "query/document_page": {"after": "d0"},
+    "query/documents_called": {"name": "d0", "path": "/d0"},
     "reindex/document_windows": {"after": -1},
     "index/shared_names": {
         "pairs": [{"document": "d0", "full": "jonathan harker", "names": {"mr harker": True}, "least": 1}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -608,3 +609,32 @@ def test_lists_are_filtered(run: Run[Any]) -> None:
     for wrong in ({"limit": 0}, {"limit": 201}, {"cursor": "x"}, {"cursor": "1"}, {"cursor": "²-a"}):
         with pytest.raises(InputError):
             corpora("*", **wrong)
+
+
+def test_lists_and_results_of_tasks_have_bounded_bytes(run: Run[Any]) -> None:
+    given = {"documents": [{"properties": {"note": "x" * 1_000}}] * 1_000}
+    task = run(tasks.create(tasks.new_id(), "index", "novels", "local", given))
+    names = [f"upload:{number}-{'n' * 1_900}" for number in range(1_000)]
+    result = {"corpus": "novels", "failed": dict.fromkeys(names, "r" * 4_000), "losses": {names[0]: ["l"] * 1_000}}
+    for request in (Read("service/task", {"task": task.id}), tasks.write_one("service/retry", task=task.id)):
+        assert len(str(run(one_row(request)))) < 1_000, "what the task was given is for its worker only"
+    claim = claimed(run)
+    assert claim.parameters == given
+    assert run(claims.finish(claim, {**result, "superseded": []}))
+    found = run(tasks.get(task.id)).result
+    assert len(json.dumps(found)) < claims.RESULT_BYTES
+    assert (len(found["failed"]), found["left_out"]) == (claims.LISTED, {"failed": 900, "losses": 970})
+    [listed], _ = run(tasks.list_tasks(["*"]))
+    assert (listed.id, listed.state, listed.result) == (task.id, "succeeded", None)
+    failing = created(run)
+    assert run(claims.fail(claimed(run), "reading", "r" * 10**6))
+    assert len(run(tasks.get(failing.id)).error["detail"]) == claims.LONGEST_DETAIL + 1
+
+
+def one_row(request: Read | Write) -> Operation[Any]:
+    return (yield request)
+
+
+def test_a_short_result_is_whole() -> None:
+    result = {"failed": {f"upload:{number}": "It is empty." for number in range(1_000)}, "levels": {1: 2}}
+    assert json.loads(claims.result_json(result)) == json.loads(json.dumps(result))

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from itertools import count
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ from e2g_neo4j.graph.archive.format import (
 from e2g_neo4j.graph.archive.recovery import end_import, recover_abandoned_imports
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.models.words import divide_words
+from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Execute, Read, Write
 from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.types.ids import cached_key, corpus_key, document_id
@@ -47,9 +49,6 @@ ROWS = 10_000
 
 CHUNKS_READ = 50
 """Chunks that are compared with their windows, and whose words are counted, per transaction."""
-
-LARGEST_BATCH = 2**24
-"""Bytes of lines per transaction, or one line."""
 
 LARGEST_MANIFEST = 2**20
 
@@ -302,7 +301,8 @@ def _write(perform: Execute, archive: Archive, reservation: dict[str, str], *, f
         (SUMMARIES, "archive/cache_summaries", ROWS),
     ):
         written = 0
-        for rows in _batches(archive.rows(member, corpus), size):
+        for batch in batched(archive.rows(member, corpus), size, itemgetter(1)):
+            rows = [row for row, _ in batch]
             written += len(rows)
             if member == NODES and fulltext:
                 rows = [{**row, "divided": divide_words(row["properties"].get("text") or "")} for row in rows]
@@ -320,24 +320,11 @@ def _write(perform: Execute, archive: Archive, reservation: dict[str, str], *, f
                 raise archive.damaged(_lost(perform, archive, corpus))
 
 
-def _batches(rows: Iterator[tuple[dict[str, Any], int]], most: int) -> Iterator[list[dict[str, Any]]]:
-    """Yield rows in lists of at most `most` rows and LARGEST_BATCH bytes, at least one row each."""
-    batch: list[dict[str, Any]] = []
-    room = LARGEST_BATCH
-    for row, size in rows:
-        if batch and (len(batch) == most or size > room):
-            yield batch
-            batch, room = [], LARGEST_BATCH
-        batch.append(row)
-        room -= size
-    if batch:
-        yield batch
-
-
 def _lost(perform: Execute, archive: Archive, corpus: str) -> str:
     """Return which relationship could not be written."""
     number = 0
-    for rows in _batches(archive.rows(RELATIONSHIPS, corpus), ROWS):
+    for batch in batched(archive.rows(RELATIONSHIPS, corpus), ROWS, itemgetter(1)):
+        rows = [row for row, _ in batch]
         lost = perform(Read("archive/lost_relationships", {"corpus": corpus, "rows": rows}))
         if lost:
             [row] = lost

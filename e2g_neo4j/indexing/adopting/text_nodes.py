@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 from e2g_neo4j.documents.files import LONGEST_SOURCE
 from e2g_neo4j.errors import CorpusNotFoundError, InputError
+from e2g_neo4j.graph.catalog import document_ids
 from e2g_neo4j.graph.lease import locked
 from e2g_neo4j.graph.writer import ROWS, delete
 from e2g_neo4j.indexing.adopting.node_properties import NodeProperties, Owner, read_properties
@@ -296,8 +297,7 @@ def update_text_nodes(corpus: str, documents: Sequence[SourceDocument]) -> Opera
 
 def remove_others(corpus: str, documents: Sequence[SourceDocument]) -> Operation[int]:
     """Delete the documents that have no text nodes any more, and return how many there were."""
-    stored: Rows = yield Read("query/documents", {"corpus": corpus})
-    obsolete = {row["id"] for row in stored} - {document.id for document in documents}
+    obsolete = {*(yield from document_ids(corpus))} - {document.id for document in documents}
     for document in sorted(obsolete):
         yield from delete(corpus, [document])
     return len(obsolete)

@@ -7,7 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 
 from e2g_neo4j.errors import NotFoundError
+from e2g_neo4j.graph import catalog
 from e2g_neo4j.indexing import layers
+from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.service.access import GraphAdmin, Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import documented
 from e2g_neo4j.service.schemas import NewAdoption, NewLayers, NewLinks, NewMerge, NewSplit
@@ -47,10 +49,14 @@ async def list_references(
 
 @router.get("/merges", responses=documented(404))
 async def list_merges(
-    request: Request, corpus: VisibleCorpus, _: Reader, q: Annotated[str, Query(max_length=1000)] = ""
+    request: Request,
+    corpus: VisibleCorpus,
+    _: Reader,
+    q: Annotated[str, Query(max_length=1000, description="A part of the name.")] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
 ) -> list[Alias]:
-    """List which names resolve to another entity, and why, and which are kept apart."""
-    return await state_of(request).client.merges(q, corpus=corpus)
+    """List which names resolve to another entity, and why, and which are kept apart, the most frequent first."""
+    return await state_of(request).client.merges(q, corpus=corpus, limit=limit)
 
 
 @router.put("/merges/{name:path}", responses=documented(404))
@@ -70,7 +76,8 @@ async def split_name(
     try:
         return await client.split(name, corpus=corpus, document=document)
     except NotFoundError:
-        apart = [one for one in await client.merges(name, corpus=corpus) if one.apart and one.name == name]
+        found = await client.runner.run(catalog.aliases(corpus, key=entity_key(name)))
+        apart = [one for one in found if one.apart]
         if not apart:
             raise
         # an earlier request may have been broken off before this
