@@ -91,7 +91,7 @@ def test_only_documents_without_properties_take_those_of_an_interrupted_run() ->
 def test_documents_without_new_chunks_are_not_all_published_at_once() -> None:
     """As after a change of all titles."""
     chunk = Chunk("a", 0, "A text.", 0, 7, 3)
-    drafts = [DocumentDraft(n, one, [chunk], StoredDocument({"a": {}})) for n, one in enumerate(documents(600))]
+    drafts = [DocumentDraft(n, one, [chunk], StoredDocument({"a": {}}), "") for n, one in enumerate(documents(600))]
     assert [len(batch) for batch in pipeline._published_together(drafts)] == [256, 256, 88]
 
 
