@@ -38,7 +38,8 @@ _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="An API k
 class Authenticate:
     """Middleware that finds the caller of a request, before any of its body is read.
 
-    The caller is `request.state.caller`. Without a key in the database, requests from this machine need none.
+    The caller is `request.state.caller`. Without a key in the database, requests from this machine need none, and
+    whatever they send as one is ignored: clients of OpenAI's API cannot but send one.
 
     Every request looks its key up, so that a revoked key is refused at once.
 
@@ -89,18 +90,19 @@ class Authenticate:
 
     async def _caller(self, connection: HTTPConnection) -> Caller:
         text = _key_in(connection.headers)
-        if text is None:
-            from_here = connection.client is not None and connection.client.host in _LOOPBACK
-            if from_here and not self._always and not await self._client.runner.look_up(keys.any_key()):
-                return LOCAL
-            raise _unauthenticated()
-        if self._issuer is not None and looks_like_token(text):
+        parts = keys.SECRET.fullmatch(text or "")
+        self._limits.check(connection.scope["path"], parts[1] if parts else LOCAL.key)
+        caller: Caller | None = None
+        if text is not None and self._issuer is not None and looks_like_token(text):
             caller = await self._issuer.caller(text)
-        else:
+        elif text is not None:
             found = await self._client.runner.look_up(keys.verified(text))
-            caller = None if found is None else caller_of(found)
+            caller = caller_of(*found) if found else None
+        from_here = connection.client is not None and connection.client.host in _LOOPBACK
+        if caller is None and from_here and not self._always:
+            caller = None if await self._client.runner.look_up(keys.any_key()) else LOCAL
         if caller is None:
-            raise _unauthenticated()
+            raise ProblemError(401, "unauthenticated", "This needs a valid API key.", {"WWW-Authenticate": "Bearer"})
         return caller
 
 
@@ -133,10 +135,15 @@ def _check_names(method: str, address: list[str]) -> None:
             raise DocumentNotFoundError(document, corpus)
 
 
-def caller_of(key: KeyInfo) -> Caller:
-    """Return the caller that a key stands for."""
+def caller_of(key: KeyInfo, *makers: KeyInfo) -> Caller:
+    """Return the caller that a key stands for. A maker that is no key, but signed in otherwise, has no limits."""
     limits = {name: getattr(key, name) for name in LIMITS}
-    return Caller(key.id, frozenset(key.scopes), key.corpora, **limits)
+    above = {one.id: one for one in makers}
+    maker: Caller | None = None
+    for one in reversed(key.makers):
+        limits_of_one = {name: getattr(above[one], name) for name in LIMITS} if one in above else {}
+        maker = Caller(one, frozenset(), (), **limits_of_one, maker=maker)
+    return Caller(key.id, frozenset(key.scopes), key.corpora, **limits, maker=maker)
 
 
 def _is_open(path: str) -> bool:
@@ -149,10 +156,6 @@ def _key_in(headers: Headers) -> str | None:
     if scheme.lower() == "bearer":
         return credentials.strip()
     return headers.get("x-api-key")
-
-
-def _unauthenticated() -> ProblemError:
-    return ProblemError(401, "unauthenticated", "This needs a valid API key.", {"WWW-Authenticate": "Bearer"})
 
 
 async def current_caller(
