@@ -97,12 +97,6 @@ def create(
     return _info(rows[0]["found"]), f"e2g_{key}_{secret}"
 
 
-def find(key: str) -> Operation[tuple[KeyInfo, str] | None]:
-    """Return a key and the SHA-256 of its secret, or None if there is none."""
-    rows = yield Read("service/key", {"key": key})
-    return (_info(rows[0]["found"]), rows[0]["found"]["sha256"]) if rows else None
-
-
 def verified(text: str) -> Operation[list[KeyInfo]]:
     """Return the key of a text `e2g_ID_SECRET`, then those of its makers; none if it is malformed, wrong, expired or
     revoked, or a maker is revoked."""

@@ -90,14 +90,15 @@ class Authenticate:
 
     async def _caller(self, connection: HTTPConnection) -> Caller:
         text = _key_in(connection.headers)
-        parts = keys.SECRET.fullmatch(text or "")
-        self._limits.check(connection.scope["path"], parts[1] if parts else LOCAL.key)
         caller: Caller | None = None
         if text is not None and self._issuer is not None and looks_like_token(text):
             caller = await self._issuer.caller(text)
         elif text is not None:
-            found = await self._client.runner.look_up(keys.verified(text))
-            caller = caller_of(*found) if found else None
+            with self._limits.arriving(connection.scope["path"], text):
+                found = await self._client.runner.look_up(keys.verified(text))
+            if found:
+                caller = caller_of(*found)
+                self._limits.remember(text, caller)
         from_here = connection.client is not None and connection.client.host in _LOOPBACK
         if caller is None and from_here and not self._always:
             caller = None if await self._client.runner.look_up(keys.any_key()) else LOCAL

@@ -7,10 +7,12 @@ import logging
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import sha256
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -56,14 +58,14 @@ QUESTIONS_AT_ONCE = 2 * cores()
 QUESTION_SECONDS = 60.0
 """How long the search for the evidence of a question may take."""
 
-QUESTION_WAIT_SECONDS = 5.0
-"""How long a question waits for its turn."""
+QUESTION_WAIT_SECONDS = 8.0
+"""How long a question waits for its turn. If it would probably take half of this, it is refused at once."""
 
 MAX_WAITING = 24
-"""Questions of a key that wait for their turn at once, if each is likely to get it; and so many dry runs."""
+"""Questions of a key that wait for their turn at once, and so many dry runs."""
 
 QUESTIONS = ("/v1/retrieve", "/v1/explain", "/v1/ask", "/v1/chat/completions")
-"""Paths of questions. Those of a key with too many are refused before the key is looked up."""
+"""Paths of questions. Those of a key that has too many are refused before it is looked up."""
 
 DRY_RUNS_AT_ONCE = AT_ONCE
 """Dry runs of uploads that are made at once, half of them of one key. Each reads one file after the other."""
@@ -114,8 +116,15 @@ class _Turns:
     def check(self, account: str) -> None:
         """Raise a 429 if too many of an account wait, or so many that another would hardly get its turn in time."""
         waiting = self._waiting[account]
-        if waiting >= MAX_WAITING or waiting * self._each / self._of_key > self._seconds:
+        if waiting >= MAX_WAITING or waiting * self._each / self._of_key > self._seconds / 2:
             raise busy(f"The service is busy: {waiting} {self._work} of this key wait for their turn already.")
+
+    @contextmanager
+    def expected(self, account: str) -> Iterator[None]:
+        """Count one as waiting. Raises a 429 if too many are."""
+        self.check(account)
+        with counted(self._waiting, account):
+            yield
 
     @asynccontextmanager
     async def turn(self, account: str, seconds: float, slow: ProblemError) -> AsyncGenerator[None, None]:
@@ -124,11 +133,10 @@ class _Turns:
         Raises:
             ProblemError: 429, it does not come soon; `slow`, it has taken more than `seconds`.
         """
-        self.check(account)
         own = self._of[account]
         async with AsyncExitStack() as stack:
             try:
-                with counted(self._waiting, account):
+                with self.expected(account):
                     async with asyncio.timeout(self._seconds):
                         await stack.enter_async_context(own)
                         await stack.enter_async_context(self._all)
@@ -167,12 +175,22 @@ class Limits:
         self._unwritten: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)  # by lines of keys
         self._questions = _Turns("questions", QUESTIONS_AT_ONCE, QUESTION_WAIT_SECONDS)
         self._dry_runs = _Turns("dry runs", DRY_RUNS_AT_ONCE, DRY_RUN_WAIT_SECONDS)
-        self._accounts: dict[str, str] = {}
+        self._accounts: dict[bytes, str] = {}  # by the SHA-256 of keys that were found valid
 
-    def check(self, path: str, key: str) -> None:
-        """Raise a 429 for a question that the turns of its key would refuse, whether the key is a valid one or not."""
-        if path in QUESTIONS:
-            self._questions.check(self._accounts.get(key, key))
+    @contextmanager
+    def arriving(self, path: str, key: str) -> Iterator[None]:
+        """Count a question as one that waits while its key is looked up, if the key was found valid before.
+
+        Raises:
+            ProblemError: 429, the key has too many.
+        """
+        account = self._accounts.get(_digest(key), "") if path in QUESTIONS else ""
+        with self._questions.expected(account) if account else nullcontext():
+            yield
+
+    def remember(self, key: str, caller: Caller) -> None:
+        """Note who has a key that was found valid."""
+        self._accounts[_digest(key)] = caller.account
 
     def admit(self, caller: Caller) -> None:
         """Count a request. Raises a 429 if a limit of the caller is reached; the request then does not count."""
@@ -193,7 +211,6 @@ class Limits:
             ):
                 if limit is not None and used >= limit:
                     raise _too_many(f"{limit} {what} per day", _seconds_to_midnight())
-        self._accounts[caller.key] = caller.account
         for one in caller.line:
             self._requests[one.key].add(now, 1)
         self._unwritten[_line(caller)]["requests"] += 1
@@ -280,6 +297,10 @@ class Limits:
         return requests, tokens
 
 
+def _digest(key: str) -> bytes:
+    return sha256(key.encode()).digest()
+
+
 def _line(caller: Caller) -> tuple[str, ...]:
     return tuple(one.key for one in caller.line)
 
@@ -331,6 +352,8 @@ class Shares:
         caller: Caller | None = scope.get("state", {}).get("caller") if scope["type"] == "http" else None
         if caller is None:
             return await self._app(scope, receive, send)
+        if Headers(scope=scope).get("content-encoding", "identity") != "identity":
+            raise ProblemError(415, "media_type", "The body is compressed: send it without Content-Encoding.")
         if self._requests[caller.account] >= MAX_REQUESTS_OF_KEY:
             raise busy(f"{MAX_REQUESTS_OF_KEY} requests of this key are being answered already, the maximum.")
         with counted(self._requests, caller.account):

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, cast
 from uuid import uuid4
 
 import httpx
@@ -50,7 +51,7 @@ class Served:
     e2g: E2G
 
     def new_key(self, **limits: int) -> str:
-        return self.e2g.runner.run(keys.create(NAME, ["read", "ask"], [f"{NAME}-*"], **limits))[1]
+        return self.e2g.runner.run(keys.create(NAME, ["read", "ask"], [f"{NAME}-*"], **cast(Any, limits)))[1]
 
     def client(self, key: str | None = None) -> openai.OpenAI:
         return openai.OpenAI(base_url=f"{self.url}/v1", api_key=key or self.key, max_retries=0, timeout=60)

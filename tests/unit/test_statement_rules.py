@@ -75,7 +75,8 @@ WORDS = [
         "MATCH (e:Entity) WHERE e:Noun AND any(x IN split(e.name, ' ') WHERE x STARTS WITH 'A') OR e.key IN ['a'] "
         "RETURN [x IN labels(e) WHERE x <> 'Entity' | x] AS l, CASE WHEN e.chunks > 1 THEN 'a' ELSE null END AS c",
         "MATCH (e:Entity)--(c:Chunk) WITH e, collect(c.id) AS ids, count(c) AS n WITH e {.key, ids: ids[..5]} AS m, n, "
-        "ids WHERE 'a' IN ids RETURN collect(n), [x IN ids WHERE x <> 'a' AND x STARTS WITH 'b'], m, any(x IN ids WHERE x = 'b')",
+        "ids WHERE 'a' IN ids RETURN collect(n), [x IN ids WHERE x <> 'a' AND x STARTS WITH 'b'], m, any(x IN ids "
+        "WHERE x = 'b')",
         "UNWIND [[1, 2], [3]] AS pair UNWIND pair AS x RETURN collect(DISTINCT x), [y IN collect(x) | {x: y}]",
         "MATCH (e:Entity) RETURN [x IN split(e.name, ' ') WHERE x <> e.key | toLower(x)]",
         "MATCH (s:`Straße`) UNWIND range(1, 10, 2) AS n RETURN properties(s), n % 2 ^ 2 XOR true",
