@@ -76,7 +76,7 @@ class Authenticate:
                 if error.status == 401:
                     self._record(connection)
                 raise
-            self._limits.admit(caller)
+            self._limits.admit(caller, _key_in(connection.headers))
             connection.state.caller = caller
         await self._app(scope, receive, send)
 
@@ -96,9 +96,7 @@ class Authenticate:
         elif text is not None:
             with self._limits.arriving(connection.scope["path"], text):
                 found = await self._client.runner.look_up(keys.verified(text))
-            if found:
-                caller = caller_of(*found)
-                self._limits.remember(text, caller)
+            caller = caller_of(*found) if found else None
         from_here = connection.client is not None and connection.client.host in _LOOPBACK
         if caller is None and from_here and not self._always:
             caller = None if await self._client.runner.look_up(keys.any_key()) else LOCAL

@@ -7,7 +7,14 @@ import logging
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -67,6 +74,9 @@ MAX_WAITING = 24
 QUESTIONS = ("/v1/retrieve", "/v1/explain", "/v1/ask", "/v1/chat/completions")
 """Paths of questions. Those of a key that has too many are refused before it is looked up."""
 
+MOST_REMEMBERED = 10_000
+"""Keys whose owners are remembered for this."""
+
 DRY_RUNS_AT_ONCE = AT_ONCE
 """Dry runs of uploads that are made at once, half of them of one key. Each reads one file after the other."""
 
@@ -94,7 +104,7 @@ class _Window:
 
     def seconds_left(self, now: float) -> int:
         """How long until the oldest event is a minute old."""
-        return max(1, int(self.events[0][0] + MINUTE - now) + 1)
+        return max(1, int(self.events[0][0] + MINUTE - now) + 1) if self.events else 1
 
 
 class _Turns:
@@ -113,16 +123,12 @@ class _Turns:
         self._waiting: Counter[str] = Counter()
         self._each = 0.0  # seconds that each took of late
 
-    def check(self, account: str) -> None:
-        """Raise a 429 if too many of an account wait, or so many that another would hardly get its turn in time."""
-        waiting = self._waiting[account]
-        if waiting >= MAX_WAITING or waiting * self._each / self._of_key > self._seconds / 2:
-            raise busy(f"The service is busy: {waiting} {self._work} of this key wait for their turn already.")
-
     @contextmanager
-    def expected(self, account: str) -> Iterator[None]:
-        """Count one as waiting. Raises a 429 if too many are."""
-        self.check(account)
+    def waiting(self, account: str) -> Iterator[None]:
+        """Count one as waiting. Raises a 429 if too many of the account do, to get their turns in time."""
+        now = self._waiting[account]
+        if now >= MAX_WAITING or now * self._each / self._of_key > self._seconds / 2:
+            raise busy(f"The service is busy: {now} {self._work} of this key wait for their turn already.")
         with counted(self._waiting, account):
             yield
 
@@ -136,7 +142,7 @@ class _Turns:
         own = self._of[account]
         async with AsyncExitStack() as stack:
             try:
-                with self.expected(account):
+                with self.waiting(account):
                     async with asyncio.timeout(self._seconds):
                         await stack.enter_async_context(own)
                         await stack.enter_async_context(self._all)
@@ -177,43 +183,40 @@ class Limits:
         self._dry_runs = _Turns("dry runs", DRY_RUNS_AT_ONCE, DRY_RUN_WAIT_SECONDS)
         self._accounts: dict[bytes, str] = {}  # by the SHA-256 of keys that were found valid
 
-    @contextmanager
-    def arriving(self, path: str, key: str) -> Iterator[None]:
-        """Count a question as one that waits while its key is looked up, if the key was found valid before.
+    def arriving(self, path: str, key: str) -> AbstractContextManager[None]:
+        """Count a question as waiting while its key is looked up, if the key was valid before. Raises a 429 if too many
+        do."""
+        account = self._accounts.get(_digest(key)) if path in QUESTIONS else None
+        return self._questions.waiting(account) if account else nullcontext()
 
-        Raises:
-            ProblemError: 429, the key has too many.
+    def admit(self, caller: Caller, key: str | None = None) -> None:
+        """Count a request. Raises a 429 if a limit of the caller is reached; the request then does not count.
+
+        Args:
+            caller: Who sends it.
+            key: The API key that it carries, if it does.
         """
-        account = self._accounts.get(_digest(key), "") if path in QUESTIONS else ""
-        with self._questions.expected(account) if account else nullcontext():
-            yield
-
-    def remember(self, key: str, caller: Caller) -> None:
-        """Note who has a key that was found valid."""
-        self._accounts[_digest(key)] = caller.account
-
-    def admit(self, caller: Caller) -> None:
-        """Count a request. Raises a 429 if a limit of the caller is reached; the request then does not count."""
+        if key is not None:
+            if len(self._accounts) >= MOST_REMEMBERED:
+                self._accounts.clear()
+            self._accounts[_digest(key)] = caller.account
         now = time.monotonic()
         for one in caller.line:
-            for windows, limit, what in (
-                (self._requests, one.requests_per_minute, "requests"),
-                (self._tokens, one.tokens_per_minute, "tokens"),
-            ):
-                window = windows[one.key]
-                window.expire(now)
-                if limit is not None and window.total >= limit:
-                    raise _too_many(f"{limit} {what} per minute", window.seconds_left(now))
-            requests, tokens = self._used_today(one.key)
-            for used, limit, what in (
-                (requests, one.requests_per_day, "requests"),
-                (tokens, one.tokens_per_day, "tokens"),
-            ):
+            for what, used, limit, per, seconds in self._limits_of(one, now):
                 if limit is not None and used >= limit:
-                    raise _too_many(f"{limit} {what} per day", _seconds_to_midnight())
+                    raise _too_many(f"{limit} {what} per {per}", seconds)
         for one in caller.line:
             self._requests[one.key].add(now, 1)
         self._unwritten[_line(caller)]["requests"] += 1
+
+    def _limits_of(self, caller: Caller, now: float) -> Iterator[tuple[str, int, int | None, str, int]]:
+        """Yield what a caller has used, of how much, in which time, and when it may try again."""
+        requests, tokens = self._used_today(caller.key)
+        for what, windows, today in (("requests", self._requests, requests), ("tokens", self._tokens, tokens)):
+            window = windows[caller.key]
+            window.expire(now)
+            yield what, window.total, getattr(caller, f"{what}_per_minute"), "minute", window.seconds_left(now)
+            yield what, today, getattr(caller, f"{what}_per_day"), "day", _seconds_to_midnight()
 
     def turn(self, caller: Caller) -> AbstractAsyncContextManager[None]:
         """Wait for the turn of a question, and bound its time.
@@ -242,18 +245,11 @@ class Limits:
         Raises:
             ProblemError: A limit of the caller leaves less. The call must not be made.
         """
-        now = time.monotonic()
         for one in caller.line:
-            window = self._tokens[one.key]
-            window.expire(now)
-            reserved = self._reserved[one.key]
-            _, today = self._used_today(one.key)
-            for used, limit, per, seconds in (
-                (window.total, one.tokens_per_minute, "minute", window.seconds_left(now) if window.events else 1),
-                (today, one.tokens_per_day, "day", _seconds_to_midnight()),
-            ):
-                if limit is not None and used + reserved + tokens > limit:
-                    left = max(limit - used - reserved, 0)
+            reserved = self._reserved[one.key] + tokens
+            for what, used, limit, per, seconds in self._limits_of(one, time.monotonic()):
+                if what == "tokens" and limit is not None and used + reserved > limit:
+                    left = max(limit - used - reserved + tokens, 0)
                     calls = f"{left} are left, and the next call of the chat model may use {tokens}"
                     raise _too_many(f"{limit} tokens per {per}: {calls}", seconds)
         self._reserved.update(dict.fromkeys(_line(caller), tokens))

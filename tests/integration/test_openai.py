@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 from uuid import uuid4
 
@@ -240,6 +241,27 @@ def test_the_plain_model_gets_the_conversation_and_no_evidence(served):
     assert long.usage.prompt_tokens - alone.usage.prompt_tokens == sum(len(one["content"]) for one in earlier)
     streamed = create(model=PLAIN, messages=messages, stream=True)
     assert "".join(one.choices[0].delta.content or "" for one in streamed) == TITLE
+
+
+async def test_many_chats_at_once_wait_shortly_for_their_turn(served):
+    asked = [{"role": "user", "content": QUESTION}]
+    async with served.async_client() as client:
+        replies = await asyncio.gather(
+            *(client.chat.completions.create(model=f"e2g/{LOG}", messages=asked) for _ in range(24))
+        )
+    assert len(replies) == 24
+
+
+def test_what_is_not_there_is_an_error_in_the_same_shape(served):
+    client = served.client()
+    for ask in (
+        partial(client.embeddings.create, model=PLAIN, input="x"),
+        partial(client.responses.create, model=PLAIN, input="x"),
+        partial(client.completions.create, model=PLAIN, prompt="x"),
+    ):
+        with pytest.raises(openai.NotFoundError) as error:
+            ask()
+        assert error.value.code == "not_found"
 
 
 def test_a_foreign_corpus_is_an_unknown_model(served):

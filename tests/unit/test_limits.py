@@ -179,7 +179,7 @@ async def test_questions_of_a_key_wait_shortly_and_leave_room_for_another(monkey
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(ask(one, 0.5)) for _ in range(4)]
         await asyncio.sleep(0.01)
-        counted.remember("a key", made[0])
+        counted.admit(made[0], "a key")
         with counted.arriving("/v1/corpora", "a key"), counted.arriving("/v1/ask", "another"):
             pass
         with (
@@ -195,21 +195,21 @@ async def test_questions_of_a_key_wait_shortly_and_leave_room_for_another(monkey
 
 async def test_a_question_that_would_hardly_get_its_turn_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "QUESTIONS_AT_ONCE", 2)
-    monkeypatch.setattr(limits, "QUESTION_WAIT_SECONDS", 0.8)
+    monkeypatch.setattr(limits, "QUESTION_WAIT_SECONDS", 0.5)
     counted = Limits(cast(Any, None))
 
     async def ask() -> int:
         try:
             async with counted.turn(CALLER):
-                await asyncio.sleep(0.2)
+                await asyncio.sleep(0.1)
                 return 200
         except ProblemError as error:
             return error.status
 
-    for _ in range(8):
+    for _ in range(24):
         assert await ask() == 200
     asked = [asyncio.create_task(ask()) for _ in range(6)]
-    await asyncio.sleep(0.1)
+    await asyncio.sleep(0.02)
     assert [one.result() for one in asked if one.done()] == [429, 429]
     assert [await one for one in asked] == [200] * 4 + [429] * 2
 

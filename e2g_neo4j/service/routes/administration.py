@@ -16,9 +16,6 @@ from e2g_neo4j.types.service import ALL_CORPORA, LIMITS, LOCAL, Caller, KeyInfo,
 
 router = APIRouter(prefix="/v1", tags=["administration"])
 
-MOST_MAKERS = 5
-"""How often a key that a key made may make another."""
-
 
 @router.get("/caller", responses=documented())
 async def caller_info(caller: Reader) -> CallerInfo:
@@ -40,8 +37,6 @@ async def create_key(request: Request, new: NewKey, caller: Admin) -> CreatedKey
     that key too, and is revoked with it.
     """
     makers = [one.key for one in caller.line if caller != LOCAL]
-    if len(makers) > MOST_MAKERS:
-        raise ProblemError(403, "scope", f"This key was made by a key of a key, {MOST_MAKERS} times: it makes no more.")
     operation = keys.create(**_within(caller, new), makers=makers)
     info, key = await state_of(request).client.runner.ask(operation)
     return CreatedKey(key=key, info=info)
@@ -54,6 +49,8 @@ def _within(caller: Caller, new: NewKey) -> dict[str, Any]:
     more += [one for one in new.corpora if not caller.covers(one)]
     if more:
         raise ProblemError(403, "scope", f"This key may not give access to {more[0]!r}: it has none itself.")
+    if caller.maker and "admin" in new.scopes:
+        raise ProblemError(403, "scope", "A key that another key made makes no administrators.")
     for name in LIMITS:
         most, given = getattr(caller, name), values[name]
         if most is not None and given is not None and given > most:

@@ -86,32 +86,23 @@ function emphasised(text, plain, depth) {
   const unclosed = new Set();
   const lastRuns = new Map([...text.matchAll(/`+/g)].map((run) => [run[0], run.index]));
   let shown = 0;
-  let at = 0;
-  while (depth < DEEPEST) {
-    const [mark, index] = first(MARK, text, at);
-    if (mark === undefined) break;
-    at = index + mark.length;
+  for (let at = 0, match; depth < DEEPEST && (match = after(at, MARK, text)); ) {
+    const { 0: mark, index } = match;
     const code = mark[0] === "`";
-    const again = code ? index < lastRuns.get(mark) : !unclosed.has(mark);
-    const [, end] = again ? first(code ? new RegExp(`(?<!\`)${mark}(?!\`)`, "g") : CLOSING[mark], text, at + 1) : [];
-    if (end === undefined) {
-      unclosed.add(mark);
-      if (mark === "**") at -= 1;
-      continue;
-    }
-    const inner = text.slice(at, end);
-    found.push(...plain(text.slice(shown, index)));
-    if (code) found.push(make("code", {}, inner));
-    else found.push(make(mark.length > 1 ? "strong" : "em", {}, ...emphasised(inner, plain, depth + 1)));
-    shown = at = end + mark.length;
+    at = index + mark.length;
+    const open = code ? index < lastRuns.get(mark) : !unclosed.has(mark);
+    const end = open && after(at + 1, code ? new RegExp(`(?<!\`)${mark}(?!\`)`, "g") : CLOSING[mark], text);
+    if (end) {
+      const inner = text.slice(at, end.index);
+      const made = code ? make("code", {}, inner) : make(mark.length > 1 ? "strong" : "em", {}, ...emphasised(inner, plain, depth + 1));
+      found.push(...plain(text.slice(shown, index)), made);
+      shown = at = end.index + mark.length;
+    } else if (unclosed.add(mark) && mark === "**") at -= 1;
   }
-  found.push(...plain(text.slice(shown)));
-  return found;
+  return [...found, ...plain(text.slice(shown))];
 }
 
-/** The first match from a place on, and where it is. */
-function first(expression, text, from) {
+function after(from, expression, text) {
   expression.lastIndex = from;
-  const match = expression.exec(text);
-  return match ? [match[0], match.index] : [];
+  return expression.exec(text);
 }
