@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -66,6 +67,7 @@ class Authenticate:
         self._app, self._client, self._limits, self._issuer = app, client, limits, issuer
         self._refused = refused
         self._always = always or issuer is not None
+        self._accounts: dict[bytes, str] = {}  # by the SHA-256 of keys that were valid once
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not _is_open(scope["path"]):
@@ -76,7 +78,7 @@ class Authenticate:
                 if error.status == 401:
                     self._record(connection)
                 raise
-            self._limits.admit(caller, _key_in(connection.headers))
+            self._limits.admit(caller)
             connection.state.caller = caller
         await self._app(scope, receive, send)
 
@@ -94,9 +96,12 @@ class Authenticate:
         if text is not None and self._issuer is not None and looks_like_token(text):
             caller = await self._issuer.caller(text)
         elif text is not None:
-            with self._limits.arriving(connection.scope["path"], text):
+            digest = sha256(text.encode()).digest()
+            with self._limits.arriving(connection.scope["path"], self._accounts.get(digest)):
                 found = await self._client.runner.look_up(keys.verified(text))
-            caller = caller_of(*found) if found else None
+            if found:
+                caller = caller_of(*found)
+                self._accounts[digest] = caller.account
         from_here = connection.client is not None and connection.client.host in _LOOPBACK
         if caller is None and from_here and not self._always:
             caller = None if await self._client.runner.look_up(keys.any_key()) else LOCAL

@@ -17,7 +17,6 @@ from contextlib import (
 )
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from hashlib import sha256
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -74,9 +73,6 @@ MAX_WAITING = 24
 QUESTIONS = ("/v1/retrieve", "/v1/explain", "/v1/ask", "/v1/chat/completions")
 """Paths of questions. Those of a key that has too many are refused before it is looked up."""
 
-MOST_REMEMBERED = 10_000
-"""Keys whose owners are remembered for this."""
-
 DRY_RUNS_AT_ONCE = AT_ONCE
 """Dry runs of uploads that are made at once, half of them of one key. Each reads one file after the other."""
 
@@ -108,13 +104,7 @@ class _Window:
 
 
 class _Turns:
-    """Work of which so much is done at once, and half of it for one account, so that it leaves room for others.
-
-    Args:
-        work: What it is, in the plural.
-        at_once: How much is done at once.
-        seconds: How long one waits for its turn.
-    """
+    """Work of which so much is done at once, half of it for one account, and that waits for so many seconds."""
 
     def __init__(self, work: str, at_once: int, seconds: float) -> None:
         self._work, self._at_once, self._of_key, self._seconds = work, at_once, max(at_once // 2, 1), seconds
@@ -181,25 +171,13 @@ class Limits:
         self._unwritten: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)  # by lines of keys
         self._questions = _Turns("questions", QUESTIONS_AT_ONCE, QUESTION_WAIT_SECONDS)
         self._dry_runs = _Turns("dry runs", DRY_RUNS_AT_ONCE, DRY_RUN_WAIT_SECONDS)
-        self._accounts: dict[bytes, str] = {}  # by the SHA-256 of keys that were found valid
 
-    def arriving(self, path: str, key: str) -> AbstractContextManager[None]:
-        """Count a question as waiting while its key is looked up, if the key was valid before. Raises a 429 if too many
-        do."""
-        account = self._accounts.get(_digest(key)) if path in QUESTIONS else None
-        return self._questions.waiting(account) if account else nullcontext()
+    def arriving(self, path: str, account: str | None) -> AbstractContextManager[None]:
+        """Count a question of a known account as waiting while its key is looked up. Raises a 429 if too many do."""
+        return self._questions.waiting(account) if account and path in QUESTIONS else nullcontext()
 
-    def admit(self, caller: Caller, key: str | None = None) -> None:
-        """Count a request. Raises a 429 if a limit of the caller is reached; the request then does not count.
-
-        Args:
-            caller: Who sends it.
-            key: The API key that it carries, if it does.
-        """
-        if key is not None:
-            if len(self._accounts) >= MOST_REMEMBERED:
-                self._accounts.clear()
-            self._accounts[_digest(key)] = caller.account
+    def admit(self, caller: Caller) -> None:
+        """Count a request. Raises a 429 if a limit of the caller is reached; the request then does not count."""
         now = time.monotonic()
         for one in caller.line:
             for what, used, limit, per, seconds in self._limits_of(one, now):
@@ -291,10 +269,6 @@ class Limits:
                 requests += counts["requests"]
                 tokens += counts["prompt_tokens"] + counts["completion_tokens"]
         return requests, tokens
-
-
-def _digest(key: str) -> bytes:
-    return sha256(key.encode()).digest()
 
 
 def _line(caller: Caller) -> tuple[str, ...]:
