@@ -98,15 +98,18 @@ def create(
 
 
 def verified(text: str) -> Operation[list[KeyInfo]]:
-    """Return the key of a text `e2g_ID_SECRET`, then those of its makers; none if it is malformed, wrong, expired or
-    revoked, or a maker is revoked."""
+    """Return the key of a text `e2g_ID_SECRET`, then its makers; none if it is malformed, wrong, expired or revoked, or
+    a maker is revoked. A maker that is no key, but signed in otherwise, has no limits."""
     parts = SECRET.fullmatch(text)
     key, secret = parts.groups() if parts else ("", "")
     rows = yield Read("service/key", {"key": key})  # also for a malformed one, which so takes as long as a wrong one
     expected = rows[0]["found"]["sha256"] if rows else _hash("")
     same = compare_digest(_hash(secret), expected)
     valid = parts and rows and same and rows[0]["valid"]
-    return [_info(one) for one in (rows[0]["found"], *rows[0]["makers"])] if valid else []
+    if not valid:
+        return []
+    found, makers = _info(rows[0]["found"]), {one["id"]: _info(one) for one in rows[0]["makers"]}
+    return [found, *(makers.get(one) or KeyInfo(one, "", (), (), 0) for one in found.makers)]
 
 
 def is_refused(key: str) -> Operation[bool]:

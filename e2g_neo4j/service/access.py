@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from hashlib import sha256
 from typing import Annotated, Any
@@ -19,7 +20,7 @@ from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import CorpusNotFoundError, DocumentNotFoundError, E2GError
 from e2g_neo4j.graph import keys
 from e2g_neo4j.service.audit import RefusedKeys
-from e2g_neo4j.service.limits import Limits
+from e2g_neo4j.service.limits import QUESTIONS, Limits
 from e2g_neo4j.service.oidc import Issuer, looks_like_token
 from e2g_neo4j.service.problems import ProblemError, problem_of
 from e2g_neo4j.types.ids import check_corpus_name, has_address
@@ -97,7 +98,8 @@ class Authenticate:
             caller = await self._issuer.caller(text)
         elif text is not None:
             digest = sha256(text.encode()).digest()
-            with self._limits.arriving(connection.scope["path"], self._accounts.get(digest)):
+            known = self._accounts.get(digest) if connection.scope["path"] in QUESTIONS else None
+            with self._limits.questions.waiting(known) if known else nullcontext():
                 found = await self._client.runner.look_up(keys.verified(text))
             if found:
                 caller = caller_of(*found)
@@ -140,13 +142,9 @@ def _check_names(method: str, address: list[str]) -> None:
 
 
 def caller_of(key: KeyInfo, *makers: KeyInfo) -> Caller:
-    """Return the caller that a key stands for. A maker that is no key, but signed in otherwise, has no limits."""
+    """Return the caller that a key stands for."""
     limits = {name: getattr(key, name) for name in LIMITS}
-    above = {one.id: one for one in makers}
-    maker: Caller | None = None
-    for one in reversed(key.makers):
-        limits_of_one = {name: getattr(above[one], name) for name in LIMITS} if one in above else {}
-        maker = Caller(one, frozenset(), (), **limits_of_one, maker=maker)
+    maker = caller_of(*makers) if makers else None
     return Caller(key.id, frozenset(key.scopes), key.corpora, **limits, maker=maker)
 
 

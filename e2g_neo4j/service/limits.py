@@ -7,14 +7,7 @@ import logging
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import (
-    AbstractAsyncContextManager,
-    AbstractContextManager,
-    AsyncExitStack,
-    asynccontextmanager,
-    contextmanager,
-    nullcontext,
-)
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -103,11 +96,11 @@ class _Window:
         return max(1, int(self.events[0][0] + MINUTE - now) + 1) if self.events else 1
 
 
-class _Turns:
+class Turns:
     """Work of which so much is done at once, half of it for one account, and that waits for so many seconds."""
 
     def __init__(self, work: str, at_once: int, seconds: float) -> None:
-        self._work, self._at_once, self._of_key, self._seconds = work, at_once, max(at_once // 2, 1), seconds
+        self._work, self._of_key, self._seconds = work, max(at_once // 2, 1), seconds
         self._all = asyncio.Semaphore(at_once)
         self._of = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(self._of_key))
         self._waiting: Counter[str] = Counter()
@@ -129,16 +122,14 @@ class _Turns:
         Raises:
             ProblemError: 429, it does not come soon; `slow`, it has taken more than `seconds`.
         """
-        own = self._of[account]
         async with AsyncExitStack() as stack:
             try:
                 with self.waiting(account):
                     async with asyncio.timeout(self._seconds):
-                        await stack.enter_async_context(own)
+                        await stack.enter_async_context(self._of[account])
                         await stack.enter_async_context(self._all)
             except TimeoutError:
-                most, of = (self._of_key, " of this key") if own.locked() else (self._at_once, "")
-                raise busy(f"The service is busy: {most} {self._work}{of} are at work already, the maximum.") from None
+                raise busy(f"The service is busy: no turn for {self._work} came in {self._seconds:g} s.") from None
             began = time.monotonic()
             try:
                 async with asyncio.timeout(seconds) as time_left:
@@ -169,12 +160,8 @@ class Limits:
         self._today = _day()
         self._recorded: dict[str, tuple[int, int]] = {}  # requests and tokens of today, as last read
         self._unwritten: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)  # by lines of keys
-        self._questions = _Turns("questions", QUESTIONS_AT_ONCE, QUESTION_WAIT_SECONDS)
-        self._dry_runs = _Turns("dry runs", DRY_RUNS_AT_ONCE, DRY_RUN_WAIT_SECONDS)
-
-    def arriving(self, path: str, account: str | None) -> AbstractContextManager[None]:
-        """Count a question of a known account as waiting while its key is looked up. Raises a 429 if too many do."""
-        return self._questions.waiting(account) if account and path in QUESTIONS else nullcontext()
+        self.questions = Turns("questions", QUESTIONS_AT_ONCE, QUESTION_WAIT_SECONDS)
+        self._dry_runs = Turns("dry runs", DRY_RUNS_AT_ONCE, DRY_RUN_WAIT_SECONDS)
 
     def admit(self, caller: Caller) -> None:
         """Count a request. Raises a 429 if a limit of the caller is reached; the request then does not count."""
@@ -204,7 +191,7 @@ class Limits:
         """
         detail = f"The search for evidence was ended after {QUESTION_SECONDS:.0f} s: ask a shorter question."
         slow = ProblemError(503, "slow_question", detail, {"Retry-After": "5"})
-        return self._questions.turn(caller.account, QUESTION_SECONDS, slow)
+        return self.questions.turn(caller.account, QUESTION_SECONDS, slow)
 
     def dry_run(self, caller: Caller, seconds: float) -> AbstractAsyncContextManager[None]:
         """Wait for the turn of a dry run of an upload, and bound its time.

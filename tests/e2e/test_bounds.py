@@ -499,8 +499,6 @@ def test_compressed_bodies_and_halves_of_surrogate_pairs_are_refused(url: str, t
         assert len(halves) > 50
         statuses = {str(one): http.send(http.build_request(**one.of_size(60))).status_code for one in halves}
         assert {one: status for one, status in statuses.items() if status >= 500 and status != 501} == {}
-        chats = {one: status for one, status in statuses.items() if "/chat/" in one and "messages[]" in one}
-        assert set(chats.values()) == {422}, chats
 
 
 def test_a_body_may_take_long_if_it_arrives(url: str, two_keys: Any, monkeypatch: pytest.MonkeyPatch) -> None:

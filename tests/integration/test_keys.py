@@ -70,8 +70,9 @@ def test_a_key_is_refused_with_those_that_made_it(run: Run, server: Driver) -> N
     other, others = run(keys.create("other", ["read"], ["*"], makers=["oidc:ann"]))
     assert third.makers == (second.id, first.id)
     key, *makers = run(keys.verified(deepest))
-    assert (key, sorted(makers, key=lambda one: one.name)) == (third, [first, second])
-    assert run(keys.verified(others)) == [other]
+    assert (key, makers) == (third, [second, first])
+    key, maker = run(keys.verified(others))
+    assert (key, maker.id) == (other, "oidc:ann")
     assert not run(keys.is_refused(third.id))
     server.execute_query("MATCH (k:E2GKey {id: $id}) SET k.revoked = 1", id=second.id)
     assert run(keys.verified(deepest)) == [], "also one that was made while its maker was revoked"
@@ -80,7 +81,7 @@ def test_a_key_is_refused_with_those_that_made_it(run: Run, server: Driver) -> N
     assert run(keys.revoke(second.id)).revoked
     assert [one.name for one in run(keys.list_keys()) if one.revoked] == ["second", "third"]
     assert (run(keys.verified(text)), run(keys.verified(deepest))) == ([], [])
-    assert run(keys.verified(others)) == [other]
+    assert run(keys.verified(others))[0] == other
     assert not run(keys.is_refused("local"))
 
 
