@@ -251,7 +251,7 @@ def test_a_task_may_use_what_the_makers_of_its_key_have_left_today(run: Run[Any]
     created(run, other.id)
     claim = claimed(run)
     assert claim.left == 50
-    assert run(claims.renew(claim, None, 0, 0, 50)) == "spent"
+    assert run(claims.renew(claim, None, 0, 0, 51)) == "spent"
 
 
 def test_keys_of_a_key_take_turns_as_one(run: Run[Any]) -> None:
