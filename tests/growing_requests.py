@@ -19,6 +19,7 @@ VALUES: dict[str, Callable[[int], str]] = {
     "marks": lambda n: json.dumps("a." * (n // 4) + "?!" * (n // 8) + "+%" * (n // 8)),
     "digits": lambda n: "1" * n,
     "digits of a text": lambda n: json.dumps("1" * n),
+    "halves of surrogate pairs": lambda n: '"' + "\\ud800" * (n // 6) + '"',
     "list": lambda n: json.dumps(["x"] * (n // 5)),
     "list of objects": lambda n: json.dumps([{}] * (n // 4)),
     "deep list": lambda n: "[" * (n // 2) + "]" * (n // 2),

@@ -1,5 +1,5 @@
 // Take the lock of the queue and claim a task that is queued or has lost its worker: of the key with the fewest running
-// tasks; among those, of the key that was served longest ago; its oldest one. A claim that is sent again, because its
+// tasks, together with those that it made; among those, of the key that was served longest ago; its oldest one. A claim that is sent again, because its
 // reply was lost, gets the same task.
 // $worker: the id of this claim, $milliseconds, $attempts: how many a task has
 // → left, parameters, task. `left` is how many tokens its key may still use today, null if that has no limit. `parameters`
@@ -15,11 +15,13 @@ CALL () {
   MATCH (t:E2GTask)
   WHERE t.state IN ['queued', 'running']
     AND (t.state = 'queued' OR (t.expires < timestamp() AND t.attempt < $attempts AND NOT t.cancel))
-  WITH t.key AS key, min(t.created) AS oldest, collect(t) AS waiting
+  OPTIONAL MATCH (k:E2GKey {id: t.key})
+  WITH coalesce(last(k.makers), t.key) AS key, min(t.created) AS oldest, collect(t) AS waiting
+  WITH oldest, waiting, [key] + COLLECT { MATCH (f:E2GKey) WHERE last(f.makers) = key RETURN f.id } AS keys
   WITH oldest, waiting,
-       COUNT { MATCH (r:E2GTask {state: 'running'}) WHERE r.key = key AND r.expires >= timestamp() } AS running,
+       COUNT { MATCH (r:E2GTask {state: 'running'}) WHERE r.key IN keys AND r.expires >= timestamp() } AS running,
        COLLECT {
-         MATCH (s:E2GTask) WHERE s.key = key AND s.turn IS NOT NULL RETURN s.turn ORDER BY s.turn DESC LIMIT 1
+         MATCH (s:E2GTask) WHERE s.key IN keys AND s.turn IS NOT NULL RETURN s.turn ORDER BY s.turn DESC LIMIT 1
        } AS served
   ORDER BY running, coalesce(head(served), 0), oldest
   LIMIT 1

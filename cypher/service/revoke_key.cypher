@@ -1,6 +1,7 @@
-// Revoke an API key. Returns no row if there is none.
+// Revoke an API key and those that it made. Returns no row if there is none.
 // $key
 // → found
 MATCH (k:E2GKey {id: $key})
-SET k.revoked = coalesce(k.revoked, timestamp())
+WITH k, COLLECT { MATCH (made:E2GKey) WHERE k.id IN made.makers RETURN made } AS made
+FOREACH (one IN [k] + made | SET one.revoked = coalesce(one.revoked, timestamp()))
 RETURN properties(k) AS found

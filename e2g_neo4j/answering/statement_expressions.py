@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import NoReturn
 
 from e2g_neo4j.types.ids import HIDDEN_LABELS
@@ -12,7 +13,7 @@ DEEPEST = 30
 """How deep expressions may be nested."""
 
 MOST_ADDED = 8
-"""Maximum number of `+`. Each can double a text or a list."""
+"""Maximum number of `+`, and of names of lists in other lists and maps. Each can double a text or a list."""
 
 LONGEST_RANGE = 1000
 """Largest number in `range`, and the maximum number of its values."""
@@ -34,6 +35,9 @@ FUNCTIONS = frozenset(
 )
 """Functions that may be called, in lower case. Left out are those that run statements, read files or the network, look
 into the server, or make large values of small ones, such as `replace` and `reduce`."""
+
+_NUMBERS = frozenset(["size", "count", "isempty", "sum", "avg"])
+"""Functions of lists whose result is none."""
 
 _FILTERS = frozenset(["all", "any", "none", "single"])
 """Functions of the form any(x IN list WHERE …)."""
@@ -91,6 +95,11 @@ class Expressions:
         self._at = 0
         self._depth = 0
         self._added = 0
+        self._lists: dict[str, int] = {}  # how deeply the lists and maps are nested that names stand for
+        self._nested = 0  # lists, maps and `collect` around what is read
+        self._deepest = 0  # how deeply those of the expression are nested
+        self._collects = self._loops = False  # whether it is read within `collect`, or a list expression
+        self._own = ""  # the variable of the list expression whose condition or result is read
 
     # --- tokens --------------------------------------------------------------------------------------
 
@@ -191,9 +200,7 @@ class Expressions:
             self._expect("NULL")
         word = self._word()
         if word == "+":
-            self._added += 1
-            if self._added > MOST_ADDED:
-                self._refuse(f"it has more than {MOST_ADDED} times +")
+            self._add()
         if word == "=~":
             self._refuse("it has a regular expression, which cannot be stopped in time: use CONTAINS")
         before = 1 if word == "<" and self._word(1) == "-" else 0
@@ -203,6 +210,11 @@ class Expressions:
             self._at += 1
             return True
         return self._accept("STARTS", "WITH") or self._accept("ENDS", "WITH")
+
+    def _add(self) -> None:
+        self._added += 1
+        if self._added > MOST_ADDED:
+            self._refuse(f"it has more than {MOST_ADDED} times +, or names of lists in others")
 
     def _value(self) -> None:
         kind, word = self._kind(), self._word()
@@ -255,25 +267,61 @@ class Expressions:
         elif self._word(1) == "{":
             if self._kind() == "name" and self._word() in _RESERVED:
                 self._refuse(f"it has a sub-query ({self._word()} {{…}})")
-            self._variable()
+            self._reference()
             self._map(projection=True)
         else:
-            self._variable()
+            self._reference()
+
+    def _reference(self) -> None:
+        """Read a name. One of a list must not make the costs of another grow with its own length."""
+        name = self._variable()
+        depth = self._lists.get(name, 0)
+        if self._own and name != self._own and (depth or self._word() not in (".", ":")):
+            self._refuse(f"it has {name} in the condition or result of a list expression, for {self._own}")
+        self._deepest = max(self._deepest, self._nested + depth)
+        if depth and self._collects:
+            self._refuse(f"it collects lists ({name})")
+        if depth and self._nested:
+            self._add()
+
+    def _inside(self, read: Callable[[], None]) -> None:
+        """Read what is in a list or map."""
+        self._nested += 1
+        self._deepest = max(self._deepest, self._nested)
+        read()
+        self._nested -= 1
+
+    def _each(self) -> None:
+        """Read x IN list WHERE … | …, in which is no other such expression: the server ends none of them in time."""
+        if self._loops:
+            self._refuse("it has a list expression in another")
+        self._loops = True
+        variable = self._variable()
+        self._expect("IN")
+        self._expression()
+        self._own = variable
+        self._where()
+        if self._accept("|"):
+            self._expression()
+        self._own, self._loops = "", False
 
     def _function(self, name: str) -> None:
         self._expect("(")
+        deepest = self._deepest
         if name in _FILTERS:
-            self._variable()
-            self._expect("IN")
-            self._expression()
-            self._where()
+            self._each()
         elif name not in FUNCTIONS:
             self._refuse(f"it calls the function {name}")
         elif name == "range":
             self._range()
         elif not self._accept("*") and self._word() != ")":
             self._accept("DISTINCT")
-            self._listed(self._expression)
+            around, self._collects = self._collects, self._collects or name == "collect"
+            read = partial(self._listed, self._expression)
+            self._inside(read) if name == "collect" else read()
+            self._collects = around
+        if name in _NUMBERS:
+            self._deepest = deepest
         self._expect(")")
 
     def _range(self) -> None:
@@ -294,14 +342,9 @@ class Expressions:
         """Read [a, b] or [x IN list WHERE … | …]."""
         self._expect("[")
         if self._is_variable() and self._word(1) == "IN":
-            self._variable()
-            self._expect("IN")
-            self._expression()
-            self._where()
-            if self._accept("|"):
-                self._expression()
+            self._inside(self._each)
         elif self._word() != "]":
-            self._listed(self._expression)
+            self._inside(partial(self._listed, self._expression))
         self._expect("]")
 
     def _map(self, *, projection: bool = False) -> None:
@@ -319,7 +362,7 @@ class Expressions:
 
         self._expect("{")
         if self._word() != "}":
-            self._listed(entry)
+            self._inside(partial(self._listed, entry))
         self._expect("}")
 
     def _case(self) -> None:

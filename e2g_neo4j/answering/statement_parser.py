@@ -47,6 +47,7 @@ class _Parser(Expressions):
         while self._accept("UNION"):
             _ = self._accept("ALL") or self._accept("DISTINCT")
             self._labelled.clear()
+            self._lists.clear()
             self._query()
         if self._kind() != "end":
             self._refuse()
@@ -59,9 +60,12 @@ class _Parser(Expressions):
                 self._listed(self._pattern)
                 self._where()
             elif self._accept("UNWIND"):
+                self._deepest = 0
                 self._expression()
                 self._expect("AS")
-                self._labelled.discard(self._variable())
+                name = self._variable()
+                self._labelled.discard(name)
+                self._lists[name] = max(self._deepest - 1, 0)
             elif self._accept("WITH"):
                 self._projection()
                 self._where()
@@ -86,12 +90,13 @@ class _Parser(Expressions):
             self._expression()
 
     def _item(self, kept: set[str]) -> None:
-        begin = self._at
+        begin, self._deepest = self._at, 0
         self._expression()
         is_node = self._at == begin + 1 and self._tokens[begin][1].strip("`") in self._labelled
         if self._accept("AS"):
             name = self._variable()
             kept.discard(name)
+            self._lists[name] = self._deepest
         else:
             name = self._tokens[begin][1].strip("`")
         if is_node:

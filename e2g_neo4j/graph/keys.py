@@ -49,6 +49,7 @@ def create(
     requests_per_day: int | None = None,
     tokens_per_minute: int | None = None,
     tokens_per_day: int | None = None,
+    makers: Sequence[str] = (),
 ) -> Operation[tuple[KeyInfo, str]]:
     """Create an API key.
 
@@ -61,6 +62,7 @@ def create(
         requests_per_day: as `requests_per_minute`.
         tokens_per_minute: as `requests_per_minute`.
         tokens_per_day: as `requests_per_minute`.
+        makers: as `KeyInfo.makers`.
 
     Returns:
         The key, and its text, which cannot be read again.
@@ -92,6 +94,7 @@ def create(
         "scopes": [scope for scope in SCOPES if scope in scopes],
         "corpora": list(dict.fromkeys(corpora)),
         "expires": expires,
+        "makers": list(makers),
         **limits,
     }
     rows = yield write_one("service/create_key", **parameters)
@@ -100,20 +103,25 @@ def create(
     return _info(rows[0]["found"]), f"e2g_{key}_{secret}"
 
 
-def find(key: str) -> Operation[tuple[KeyInfo, str] | None]:
-    """Return a key and the SHA-256 of its secret, or None if there is none."""
-    rows = yield Read("service/key", {"key": key})
-    return (_info(rows[0]["found"]), rows[0]["found"]["sha256"]) if rows else None
-
-
-def verified(text: str) -> Operation[KeyInfo | None]:
-    """Return the key of a text `e2g_ID_SECRET`, or None if it is malformed, wrong, expired or revoked."""
+def verified(text: str) -> Operation[list[KeyInfo]]:
+    """Return the key of a text `e2g_ID_SECRET`, then its makers; none if it is malformed, wrong, expired or revoked, or
+    a maker is revoked. A maker that is no key, but signed in otherwise, has no limits."""
     parts = SECRET.fullmatch(text)
     key, secret = parts.groups() if parts else ("", "")
     rows = yield Read("service/key", {"key": key})  # also for a malformed one, which so takes as long as a wrong one
     expected = rows[0]["found"]["sha256"] if rows else _hash("")
     same = compare_digest(_hash(secret), expected)
-    return _info(rows[0]["found"]) if parts and rows and same and rows[0]["valid"] else None
+    valid = parts and rows and same and rows[0]["valid"]
+    if not valid:
+        return []
+    found, makers = _info(rows[0]["found"]), {one["id"]: _info(one) for one in rows[0]["makers"]}
+    return [found, *(makers.get(one) or KeyInfo(one, "", (), (), 0) for one in found.makers)]
+
+
+def is_refused(key: str) -> Operation[bool]:
+    """Return whether there is such a key, but it or a maker is revoked, or it has expired."""
+    rows = yield Read("service/key", {"key": key})
+    return bool(rows) and not rows[0]["valid"]
 
 
 def bookmark_secret() -> Operation[bytes]:
@@ -129,7 +137,7 @@ def list_keys() -> Operation[list[KeyInfo]]:
 
 
 def revoke(key: str) -> Operation[KeyInfo | None]:
-    """Revoke a key at once. Returns None if there is none."""
+    """Revoke a key, and those that it made, at once. Returns None if there is none."""
     rows = yield write_one("service/revoke_key", key=key)
     return _info(rows[0]["found"]) if rows else None
 
@@ -159,6 +167,12 @@ def usage(keys: Sequence[str] | None = None, days: int = 30) -> Operation[list[U
         raise InputError(f"The number of days is {days}. It must be from 1 to {MOST_DAYS}.")
     rows = yield Read("service/usage", {"keys": None if keys is None else list(keys), "days": days})
     return [UsageInfo(**row) for row in rows]
+
+
+def used_today() -> Operation[dict[str, tuple[int, int]]]:
+    """Return the requests and tokens of today that count against each key: those of the keys that it made too, and
+    those of tasks that have not ended, which usage has later."""
+    return {row["key"]: (row["requests"], row["tokens"]) for row in (yield Read("service/used_today", {}))}
 
 
 def add_audit(rows: Iterable[Mapping[str, Any]]) -> Operation[None]:
@@ -231,4 +245,5 @@ _NAMES = frozenset(field.name for field in fields(KeyInfo))
 
 def _info(found: dict[str, Any]) -> KeyInfo:
     values = {name: value for name, value in found.items() if name in _NAMES}
-    return KeyInfo(**values | {"scopes": tuple(values["scopes"]), "corpora": tuple(values["corpora"])})
+    lists = {name: tuple(values.get(name, ())) for name in ("scopes", "corpora", "makers")}
+    return KeyInfo(**values | lists)

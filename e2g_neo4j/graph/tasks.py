@@ -215,11 +215,6 @@ def counts() -> Operation[dict[TaskState, tuple[int, float]]]:
     return {row["state"]: (row["tasks"], row["age"] / 1000) for row in rows}
 
 
-def open_tokens() -> Operation[dict[str, int]]:
-    """Return the tokens that tasks have cost which have not ended, by API key. The usage of the keys has them later."""
-    return {row["key"]: row["tokens"] for row in (yield Read("service/open_tokens", {}))}
-
-
 def read_cursor(cursor: str | None) -> tuple[int | None, str | None]:
     """Return the time and the id at which a page ended.
 

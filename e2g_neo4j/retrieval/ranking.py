@@ -112,8 +112,9 @@ TIE = 1e-4
 
 def candidate_windows(candidates: Sequence[dict[str, Any]]) -> tuple[list[Window], Scores]:
     """Return the windows of the candidates of `signals.cypher` in reading order, document by document, and the cosine
-    of each to the question."""
-    in_order = sorted(candidates, key=lambda chunk: (chunk["document"], chunk["index"]))
+    of each to the question. A chunk whose windows are just being deleted is left out."""
+    whole = [chunk for chunk in candidates if len(chunk["nears"]) == len(chunk["shares"])]
+    in_order = sorted(whole, key=lambda chunk: (chunk["document"], chunk["index"]))
     windows = [window for chunk in in_order for window in windows_of(chunk)]
     return windows, np.array([near for chunk in in_order for near in chunk["nears"]])
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
+from hashlib import sha256
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -18,7 +20,7 @@ from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import CorpusNotFoundError, DocumentNotFoundError, E2GError
 from e2g_neo4j.graph import keys
 from e2g_neo4j.service.audit import RefusedKeys
-from e2g_neo4j.service.limits import Limits
+from e2g_neo4j.service.limits import QUESTIONS, Limits
 from e2g_neo4j.service.oidc import Issuer, looks_like_token
 from e2g_neo4j.service.problems import ProblemError, problem_of
 from e2g_neo4j.types.ids import check_corpus_name, has_address
@@ -38,7 +40,8 @@ _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="An API k
 class Authenticate:
     """Middleware that finds the caller of a request, before any of its body is read.
 
-    The caller is `request.state.caller`. Without a key in the database, requests from this machine need none.
+    The caller is `request.state.caller`. Without a key in the database, requests from this machine need none, and
+    whatever they send as one is ignored: clients of OpenAI's API cannot but send one.
 
     Every request looks its key up, so that a revoked key is refused at once.
 
@@ -65,6 +68,7 @@ class Authenticate:
         self._app, self._client, self._limits, self._issuer = app, client, limits, issuer
         self._refused = refused
         self._always = always or issuer is not None
+        self._accounts: dict[bytes, str] = {}  # by the SHA-256 of keys that were valid once
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not _is_open(scope["path"]):
@@ -89,18 +93,22 @@ class Authenticate:
 
     async def _caller(self, connection: HTTPConnection) -> Caller:
         text = _key_in(connection.headers)
-        if text is None:
-            from_here = connection.client is not None and connection.client.host in _LOOPBACK
-            if from_here and not self._always and not await self._client.runner.look_up(keys.any_key()):
-                return LOCAL
-            raise _unauthenticated()
-        if self._issuer is not None and looks_like_token(text):
+        caller: Caller | None = None
+        if text is not None and self._issuer is not None and looks_like_token(text):
             caller = await self._issuer.caller(text)
-        else:
-            found = await self._client.runner.look_up(keys.verified(text))
-            caller = None if found is None else caller_of(found)
+        elif text is not None:
+            digest = sha256(text.encode()).digest()
+            known = self._accounts.get(digest) if connection.scope["path"] in QUESTIONS else None
+            with self._limits.questions.waiting(known) if known else nullcontext():
+                found = await self._client.runner.look_up(keys.verified(text))
+            if found:
+                caller = caller_of(*found)
+                self._accounts[digest] = caller.account
+        from_here = connection.client is not None and connection.client.host in _LOOPBACK
+        if caller is None and from_here and not self._always:
+            caller = None if await self._client.runner.look_up(keys.any_key()) else LOCAL
         if caller is None:
-            raise _unauthenticated()
+            raise ProblemError(401, "unauthenticated", "This needs a valid API key.", {"WWW-Authenticate": "Bearer"})
         return caller
 
 
@@ -133,10 +141,11 @@ def _check_names(method: str, address: list[str]) -> None:
             raise DocumentNotFoundError(document, corpus)
 
 
-def caller_of(key: KeyInfo) -> Caller:
+def caller_of(key: KeyInfo, *makers: KeyInfo) -> Caller:
     """Return the caller that a key stands for."""
     limits = {name: getattr(key, name) for name in LIMITS}
-    return Caller(key.id, frozenset(key.scopes), key.corpora, **limits)
+    maker = caller_of(*makers) if makers else None
+    return Caller(key.id, frozenset(key.scopes), key.corpora, **limits, maker=maker)
 
 
 def _is_open(path: str) -> bool:
@@ -149,10 +158,6 @@ def _key_in(headers: Headers) -> str | None:
     if scheme.lower() == "bearer":
         return credentials.strip()
     return headers.get("x-api-key")
-
-
-def _unauthenticated() -> ProblemError:
-    return ProblemError(401, "unauthenticated", "This needs a valid API key.", {"WWW-Authenticate": "Bearer"})
 
 
 async def current_caller(

@@ -18,12 +18,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import E2GError
 from e2g_neo4j.graph import keys
+from e2g_neo4j.service.limits import QUESTIONS
 from e2g_neo4j.service.observability import template
 
 logger = logging.getLogger(__name__)
-
-_QUESTIONS = ("/v1/retrieve", "/v1/explain", "/v1/ask", "/v1/chat/completions", "/mcp")
-
 
 MOST_REFUSED = 10
 """Entries for refused keys in a minute. Those beyond are counted in the next entry, so that they do not fill the
@@ -88,7 +86,7 @@ class Audit:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         http = scope["type"] == "http"
         audited = http and (scope["method"] in ("POST", "PUT", "PATCH", "DELETE") or scope["path"].endswith("/export"))
-        if not audited or scope["path"].startswith(_QUESTIONS):
+        if not audited or scope["path"].startswith((*QUESTIONS, "/mcp")):
             return await self._app(scope, receive, send)
         status = 500
 

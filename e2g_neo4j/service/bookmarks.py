@@ -47,7 +47,7 @@ class ReadYourWrites:
         if scope["type"] != "http" or "caller" not in scope.get("state", {}):
             return await self._app(scope, receive, send)
         bookmark = await self._read(Headers(scope=scope).get(HEADER, ""))
-        catch_up = partial(self._wait_for, bookmark, scope["state"]["caller"].key)
+        catch_up = partial(self._wait_for, bookmark, scope["state"]["caller"].account)
         scope["state"]["catch_up"] = catch_up
         if scope["path"] == "/mcp":
             await catch_up()

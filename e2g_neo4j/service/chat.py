@@ -18,6 +18,7 @@ from e2g_neo4j.answering.citations import citations_in
 from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
 from e2g_neo4j.retrieval.options import MAX_QUESTION, TURNS
 from e2g_neo4j.runtime.requests import Chat, Operation
+from e2g_neo4j.service.limits import MAX_BODY
 from e2g_neo4j.service.problems import ProblemError
 from e2g_neo4j.service.routes.questions import answer_pieces
 from e2g_neo4j.service.schemas import MAX_CORPORA, AskedQuestion
@@ -39,18 +40,22 @@ MAX_PARTS = 1_000
 """Maximum number of parts of a message."""
 
 
+Text = Annotated[str, Field(max_length=MAX_BODY)]
+"""A text. Because it is bounded, half of a surrogate pair in it is refused."""
+
+
 class Part(BaseModel):
     """A part of a message. Only parts of type `text` are read."""
 
-    type: str
-    text: str = ""
+    type: Text
+    text: Text = ""
 
 
 class ChatMessage(BaseModel):
     """A message of a conversation."""
 
-    role: str
-    content: str | Annotated[list[Part], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
+    role: Text
+    content: Text | Annotated[list[Part], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
 
 
 @dataclass(frozen=True, slots=True)

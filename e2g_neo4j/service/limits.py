@@ -7,17 +7,18 @@ import logging
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.documents.processes import AT_ONCE
 from e2g_neo4j.errors import E2GError
-from e2g_neo4j.graph import keys, tasks
+from e2g_neo4j.graph import keys
 from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.service.problems import ProblemError, busy
 from e2g_neo4j.types.service import Caller
@@ -51,19 +52,22 @@ HEALTH = ("/livez", "/readyz", "/metrics")
 """Paths for probes and monitoring, which are answered however busy the service is."""
 
 QUESTIONS_AT_ONCE = 2 * cores()
-"""Questions whose evidence is searched at once. More would only make each other slower."""
+"""Questions whose evidence is searched at once, half of them of one key. More would only make each other slower."""
 
 QUESTION_SECONDS = 60.0
 """How long the search for the evidence of a question may take."""
 
-QUESTION_WAIT_SECONDS = 0.25
-"""How long a question waits for its turn."""
+QUESTION_WAIT_SECONDS = 8.0
+"""How long a question waits for its turn. If it would probably take half of this, it is refused at once."""
+
+MAX_WAITING = 24
+"""Questions of a key that wait for their turn at once, and so many dry runs."""
+
+QUESTIONS = ("/v1/retrieve", "/v1/explain", "/v1/ask", "/v1/chat/completions")
+"""Paths of questions. Those of a key that has too many are refused before it is looked up."""
 
 DRY_RUNS_AT_ONCE = AT_ONCE
-"""Dry runs of uploads that are made at once. Each reads one file after the other."""
-
-DRY_RUNS_OF_KEY = DRY_RUNS_AT_ONCE // 2
-"""Those of one key, so that it leaves room for others."""
+"""Dry runs of uploads that are made at once, half of them of one key. Each reads one file after the other."""
 
 DRY_RUN_WAIT_SECONDS = 2.0
 """How long a dry run waits for its turn."""
@@ -89,13 +93,60 @@ class _Window:
 
     def seconds_left(self, now: float) -> int:
         """How long until the oldest event is a minute old."""
-        return max(1, int(self.events[0][0] + MINUTE - now) + 1)
+        return max(1, int(self.events[0][0] + MINUTE - now) + 1) if self.events else 1
+
+
+class Turns:
+    """Work of which so much is done at once, half of it for one account, and that waits for so many seconds."""
+
+    def __init__(self, work: str, at_once: int, seconds: float) -> None:
+        self._work, self._of_key, self._seconds = work, max(at_once // 2, 1), seconds
+        self._all = asyncio.Semaphore(at_once)
+        self._of = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(self._of_key))
+        self._waiting: Counter[str] = Counter()
+        self._each = 0.0  # seconds that each took of late
+
+    @contextmanager
+    def waiting(self, account: str) -> Iterator[None]:
+        """Count one as waiting. Raises a 429 if too many of the account do, to get their turns in time."""
+        now = self._waiting[account]
+        if now >= MAX_WAITING or now * self._each / self._of_key > self._seconds / 2:
+            raise busy(f"The service is busy: {now} {self._work} of this key wait for their turn already.")
+        with counted(self._waiting, account):
+            yield
+
+    @asynccontextmanager
+    async def turn(self, account: str, seconds: float, slow: ProblemError) -> AsyncGenerator[None, None]:
+        """Wait for a turn, which lasts as long as the context.
+
+        Raises:
+            ProblemError: 429, it does not come soon; `slow`, it has taken more than `seconds`.
+        """
+        async with AsyncExitStack() as stack:
+            try:
+                with self.waiting(account):
+                    async with asyncio.timeout(self._seconds):
+                        await stack.enter_async_context(self._of[account])
+                        await stack.enter_async_context(self._all)
+            except TimeoutError:
+                raise busy(f"The service is busy: no turn for {self._work} came in {self._seconds:g} s.") from None
+            began = time.monotonic()
+            try:
+                async with asyncio.timeout(seconds) as time_left:
+                    yield
+            except TimeoutError:
+                if not time_left.expired():
+                    raise
+                raise slow from None
+            finally:
+                self._each += (time.monotonic() - began - self._each) / 8
 
 
 class Limits:
     """Counts requests and tokens of keys, refuses those beyond a limit, and records the usage.
 
-    Limits per minute are those of this process. Limits per day include what all processes recorded.
+    What a key does counts for its makers too. Limits per minute are those of this process. Limits per day include what
+    all processes recorded.
 
     Args:
         client: The client, whose database has the usage.
@@ -108,61 +159,48 @@ class Limits:
         self._reserved: Counter[str] = Counter()  # tokens that calls at work may use
         self._today = _day()
         self._recorded: dict[str, tuple[int, int]] = {}  # requests and tokens of today, as last read
-        self._unwritten: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._questions = asyncio.Semaphore(QUESTIONS_AT_ONCE)
-        self._dry_runs = asyncio.Semaphore(DRY_RUNS_AT_ONCE)
-        self._dry_runs_of = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(DRY_RUNS_OF_KEY))
+        self._unwritten: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)  # by lines of keys
+        self.questions = Turns("questions", QUESTIONS_AT_ONCE, QUESTION_WAIT_SECONDS)
+        self._dry_runs = Turns("dry runs", DRY_RUNS_AT_ONCE, DRY_RUN_WAIT_SECONDS)
 
     def admit(self, caller: Caller) -> None:
         """Count a request. Raises a 429 if a limit of the caller is reached; the request then does not count."""
         now = time.monotonic()
-        for windows, limit, what in (
-            (self._requests, caller.requests_per_minute, "requests"),
-            (self._tokens, caller.tokens_per_minute, "tokens"),
-        ):
+        for one in caller.line:
+            for what, used, limit, per, seconds in self._limits_of(one, now):
+                if limit is not None and used >= limit:
+                    raise _too_many(f"{limit} {what} per {per}", seconds)
+        for one in caller.line:
+            self._requests[one.key].add(now, 1)
+        self._unwritten[_line(caller)]["requests"] += 1
+
+    def _limits_of(self, caller: Caller, now: float) -> Iterator[tuple[str, int, int | None, str, int]]:
+        """Yield what a caller has used, of how much, in which time, and when it may try again."""
+        requests, tokens = self._used_today(caller.key)
+        for what, windows, today in (("requests", self._requests, requests), ("tokens", self._tokens, tokens)):
             window = windows[caller.key]
             window.expire(now)
-            if limit is not None and window.total >= limit:
-                raise _too_many(f"{limit} {what} per minute", window.seconds_left(now))
-        requests, tokens = self._used_today(caller.key)
-        for used, limit, what in (
-            (requests, caller.requests_per_day, "requests"),
-            (tokens, caller.tokens_per_day, "tokens"),
-        ):
-            if limit is not None and used >= limit:
-                raise _too_many(f"{limit} {what} per day", _seconds_to_midnight())
-        self._requests[caller.key].add(now, 1)
-        self._unwritten[caller.key]["requests"] += 1
+            yield what, window.total, getattr(caller, f"{what}_per_minute"), "minute", window.seconds_left(now)
+            yield what, today, getattr(caller, f"{what}_per_day"), "day", _seconds_to_midnight()
 
-    def turn(self) -> AbstractAsyncContextManager[None]:
+    def turn(self, caller: Caller) -> AbstractAsyncContextManager[None]:
         """Wait for the turn of a question, and bound its time.
 
         Raises:
             ProblemError: 429, the turn does not come soon: the service is overloaded; 503, the question takes too long.
         """
-        crowded = f"The service is busy: it searches for {QUESTIONS_AT_ONCE} questions already, its maximum."
         detail = f"The search for evidence was ended after {QUESTION_SECONDS:.0f} s: ask a shorter question."
         slow = ProblemError(503, "slow_question", detail, {"Retry-After": "5"})
-        return _slot(self._questions, QUESTION_WAIT_SECONDS, QUESTION_SECONDS, crowded, slow)
+        return self.questions.turn(caller.account, QUESTION_SECONDS, slow)
 
-    @asynccontextmanager
-    async def dry_run(self, caller: Caller, seconds: float) -> AsyncGenerator[None, None]:
+    def dry_run(self, caller: Caller, seconds: float) -> AbstractAsyncContextManager[None]:
         """Wait for the turn of a dry run of an upload, and bound its time.
-
-        A key has fewer at once than there may be, so that it leaves room for others.
 
         Raises:
             ProblemError: 429, the turn does not come soon; 422, the files take too long.
         """
         detail = f"The dry run was ended after {seconds:g} s: send fewer files, or index them without a dry run."
-        slow = ProblemError(422, "slow_files", detail)
-        own = f"{DRY_RUNS_OF_KEY} dry run of this key is at work already, the maximum."
-        all = f"The service is busy: {DRY_RUNS_AT_ONCE} dry runs are at work already, its maximum."
-        async with (
-            _slot(self._dry_runs_of[caller.key], DRY_RUN_WAIT_SECONDS, seconds, own, slow),
-            _slot(self._dry_runs, DRY_RUN_WAIT_SECONDS, seconds, all, slow),
-        ):
-            yield
+        return self._dry_runs.turn(caller.account, seconds, ProblemError(422, "slow_files", detail))
 
     @contextmanager
     def reserve(self, caller: Caller, tokens: int) -> Iterator[None]:
@@ -172,47 +210,36 @@ class Limits:
         Raises:
             ProblemError: A limit of the caller leaves less. The call must not be made.
         """
-        now = time.monotonic()
-        window = self._tokens[caller.key]
-        window.expire(now)
-        reserved = self._reserved[caller.key]
-        _, today = self._used_today(caller.key)
-        for used, limit, per, seconds in (
-            (window.total, caller.tokens_per_minute, "minute", window.seconds_left(now) if window.events else 1),
-            (today, caller.tokens_per_day, "day", _seconds_to_midnight()),
-        ):
-            if limit is not None and used + reserved + tokens > limit:
-                left = max(limit - used - reserved, 0)
-                calls = f"{left} are left, and the next call of the chat model may use {tokens}"
-                raise _too_many(f"{limit} tokens per {per}: {calls}", seconds)
-        self._reserved[caller.key] += tokens
+        for one in caller.line:
+            reserved = self._reserved[one.key] + tokens
+            for what, used, limit, per, seconds in self._limits_of(one, time.monotonic()):
+                if what == "tokens" and limit is not None and used + reserved > limit:
+                    left = max(limit - used - reserved + tokens, 0)
+                    calls = f"{left} are left, and the next call of the chat model may use {tokens}"
+                    raise _too_many(f"{limit} tokens per {per}: {calls}", seconds)
+        self._reserved.update(dict.fromkeys(_line(caller), tokens))
         try:
             yield
         finally:
-            self._reserved[caller.key] -= tokens
+            self._reserved.subtract(dict.fromkeys(_line(caller), tokens))
 
     def add_tokens(self, caller: Caller, prompt: int, completion: int) -> None:
         """Count the tokens of a call of the chat model."""
-        self._tokens[caller.key].add(time.monotonic(), prompt + completion)
-        self._unwritten[caller.key] += Counter(prompt_tokens=prompt, completion_tokens=completion)
+        for one in caller.line:
+            self._tokens[one.key].add(time.monotonic(), prompt + completion)
+        self._unwritten[_line(caller)] += Counter(prompt_tokens=prompt, completion_tokens=completion)
 
     async def flush(self) -> None:
         """Write the usage, and read that of all processes."""
-        rows = {key: Counter(counts) for key, counts in self._unwritten.items()}
+        rows = {line: Counter(counts) for line, counts in self._unwritten.items()}
         try:
-            await self._client.runner.ask(keys.add_usage({"key": key, **counts} for key, counts in rows.items()))
-            for key, counts in rows.items():
-                self._unwritten[key] -= counts
-                if not self._unwritten[key]:
-                    del self._unwritten[key]
-            listed = await self._client.runner.ask(keys.usage(days=1))
+            await self._client.runner.ask(keys.add_usage({"key": line[0], **counts} for line, counts in rows.items()))
+            for line, counts in rows.items():
+                self._unwritten[line] -= counts
+                if not self._unwritten[line]:
+                    del self._unwritten[line]
+            self._recorded = await self._client.runner.ask(keys.used_today())
             self._today = _day()
-            at_work = await self._client.runner.ask(tasks.open_tokens())
-            recorded = {one.key: (one.requests, one.prompt_tokens + one.completion_tokens) for one in listed}
-            for key, tokens in at_work.items():
-                requests, counted = recorded.get(key, (0, 0))
-                recorded[key] = requests, counted + tokens
-            self._recorded = recorded
         except E2GError as error:
             logger.warning("The usage of keys was not recorded, and is kept: %s", error)
 
@@ -224,28 +251,15 @@ class Limits:
 
     def _used_today(self, key: str) -> tuple[int, int]:
         requests, tokens = self._recorded.get(key, (0, 0)) if self._today == _day() else (0, 0)
-        mine = self._unwritten.get(key, Counter[str]())
-        return requests + mine["requests"], tokens + mine["prompt_tokens"] + mine["completion_tokens"]
+        for line, counts in self._unwritten.items():
+            if key in line:
+                requests += counts["requests"]
+                tokens += counts["prompt_tokens"] + counts["completion_tokens"]
+        return requests, tokens
 
 
-@asynccontextmanager
-async def _slot(
-    slots: asyncio.Semaphore, patience: float, seconds: float, crowded: str, slow: ProblemError
-) -> AsyncGenerator[None, None]:
-    """Hold a slot, which is waited for, for bounded times. Raise a 429 that says `crowded`, or `slow`, beyond them."""
-    try:
-        await asyncio.wait_for(slots.acquire(), patience)
-    except TimeoutError:
-        raise busy(f"{crowded} Try again in a second.") from None
-    try:
-        async with asyncio.timeout(seconds) as time_left:
-            yield
-    except TimeoutError:
-        if not time_left.expired():
-            raise
-        raise slow from None
-    finally:
-        slots.release()
+def _line(caller: Caller) -> tuple[str, ...]:
+    return tuple(one.key for one in caller.line)
 
 
 def _day() -> str:
@@ -295,10 +309,12 @@ class Shares:
         caller: Caller | None = scope.get("state", {}).get("caller") if scope["type"] == "http" else None
         if caller is None:
             return await self._app(scope, receive, send)
-        if self._requests[caller.key] >= MAX_REQUESTS_OF_KEY:
+        if Headers(scope=scope).get("content-encoding", "identity") != "identity":
+            raise ProblemError(415, "media_type", "The body is compressed: send it without Content-Encoding.")
+        if self._requests[caller.account] >= MAX_REQUESTS_OF_KEY:
             raise busy(f"{MAX_REQUESTS_OF_KEY} requests of this key are being answered already, the maximum.")
-        with counted(self._requests, caller.key):
-            await self._app(scope, self._bounded(receive, caller.key), send)
+        with counted(self._requests, caller.account):
+            await self._app(scope, self._bounded(receive, caller.account), send)
         return None
 
     def _bounded(self, receive: Receive, key: str) -> Receive:

@@ -33,8 +33,8 @@ from e2g_neo4j.types.service import Caller, Scope
 ModelOf: TypeAlias = Callable[[Caller], StreamingChatModel | None]
 """Returns the chat model for a caller."""
 
-Turn: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
-"""Waits for the turn of a search, which lasts as long as the context."""
+Turn: TypeAlias = Callable[[Caller], AbstractAsyncContextManager[None]]
+"""Waits for the turn of a caller's search, which lasts as long as the context."""
 
 CallerOf: TypeAlias = Callable[[Any], Caller]
 """Returns who calls, from the HTTP request, or from None over stdio."""
@@ -180,7 +180,7 @@ class ReadingTools:
     ) -> None:
         self._client, self._access, self._results = client, access, results
         self._model_of = model_of or (lambda _: client.models.chat_model)
-        self._turn = turn or nullcontext
+        self._turn = turn or (lambda _: nullcontext())
 
     async def list_corpora(self, context: Context[Any, Any]) -> Annotated[CallToolResult, Corpora]:
         """List the corpora that can be searched, with their number of documents."""
@@ -234,7 +234,7 @@ class ReadingTools:
         model = self._model_of(caller)
         options = RetrievalOptions.of({"where": where or (), "history": history or ()})
         async with aclosing(self._client.stream(question, corpora=chosen, options=options, chat_model=model)) as pieces:
-            async with nullcontext() if history else self._turn():  # the chat model rewrites the question first
+            async with nullcontext() if history else self._turn(caller):  # the chat model rewrites the question first
                 await anext(pieces)  # the evidence
             [given] = [piece async for piece in pieces if isinstance(piece, Answer)]
         return await to_thread.run_sync(self._results.answer, given)
@@ -263,8 +263,9 @@ class ReadingTools:
     ) -> Annotated[CallToolResult, Connection]:
         """Find out how two entities are connected: the shortest path between them through entities that share
         sentences, with sentences for each step."""
-        chosen = await self._access.corpus(self._access.caller(context, "read"), corpus)
-        async with self._turn():
+        caller = self._access.caller(context, "read")
+        chosen = await self._access.corpus(caller, corpus)
+        async with self._turn(caller):
             steps = await self._client.runner.run(connect(chosen, a, b, hops))
         return await to_thread.run_sync(self._results.connection, chosen, a, b, hops, steps)
 
@@ -295,7 +296,8 @@ class ReadingTools:
         limit = tokens or (DEFAULT_TOKENS if k is None else MOST_TOKENS)
         options = RetrievalOptions.of({"k": k, "tokens": limit, **how})  # type: ignore[typeddict-item]
         model = self._model_of(caller) if options.llm else None
-        async with nullcontext() if options.llm else self._turn():  # calls of the chat model would keep others waiting
+        # calls of the chat model would keep others waiting
+        async with nullcontext() if options.llm else self._turn(caller):
             return await self._client.retrieve(question, corpora=chosen, options=options, chat_model=model)
 
 

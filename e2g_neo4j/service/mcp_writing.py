@@ -12,7 +12,6 @@ from e2g_neo4j.graph import keys, tasks
 from e2g_neo4j.service.access import seen_by
 from e2g_neo4j.service.uploads import submitted, text_parts
 from e2g_neo4j.types.documents import UPLOAD
-from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.service import Caller, TaskInfo, TaskKind
 
@@ -76,7 +75,6 @@ class QueueWriter:
     async def index_text(
         self, caller: Caller, corpus: str, title: str, text: str, properties: Properties | None
     ) -> TaskInfo:
-        check_corpus_name(corpus)
         parameters = {"documents": [{"source": title, "title": title, "properties": properties}]}
         task = await submitted(self._client, caller, "index", corpus, parameters, files=[text_parts(title, text)])
         await self._audit(caller, "MCP index_text", corpus, title)

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 
-OPENAI_PATHS = ("/v1/models", "/v1/chat/")
+OPENAI_PATHS = ("/v1/models", "/v1/chat/", "/v1/completions", "/v1/responses", "/v1/embeddings")
 """What the paths start with under which an error also has the shape of OpenAI's."""
 
 RETRY_SECONDS = 5
@@ -290,7 +290,7 @@ def fault_message(fault: Mapping[str, Any]) -> str:
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the `responses` of a route: these errors, and those of every route."""
-    every = (400, 401, 403, 408, 413, 422, 429, 500, 503)
+    every = (400, 401, 403, 408, 413, 415, 422, 429, 500, 503)
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {
         status: {"description": f"{_TITLES[status]} {_NEXT.get(status, '')}".rstrip(), "content": content}

@@ -24,7 +24,7 @@ from e2g_neo4j.runtime.loopback import is_loopback
 from e2g_neo4j.service.app import create_app
 from e2g_neo4j.service.observability import log_json
 from e2g_neo4j.service.oidc import issuer_of
-from e2g_neo4j.service.sockets import BoundedProtocol
+from e2g_neo4j.service.sockets import HEAD_SECONDS, BoundedProtocol
 from e2g_neo4j.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -127,6 +127,7 @@ def configuration(app: FastAPI, host: str, port: int) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
+        timeout_keep_alive=2 * int(HEAD_SECONDS),  # a shorter time of our own ends it
         timeout_graceful_shutdown=SECONDS_TO_STOP,
     )
 

@@ -1,11 +1,12 @@
-"""Server-sent events. A stream ends with an `error` event if something fails, or when the service stops."""
+"""Server-sent events. A stream ends with an `error` event if something fails, if its key is revoked, or when the
+service stops."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,7 +16,9 @@ from pydantic_core import to_json
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from e2g_neo4j.errors import E2GError
+from e2g_neo4j.graph import keys
 from e2g_neo4j.service.problems import ProblemError, problem_of, request_id
+from e2g_neo4j.service.state import state_of
 
 T = TypeVar("T")
 
@@ -26,6 +29,9 @@ PING_SECONDS = 15
 
 LINE_END = "\n"
 """Some clients look for an empty line without carriage returns."""
+
+REVOKED_SECONDS = 1.0
+"""How often the key of a stream is looked up."""
 
 SECONDS_TO_FINISH = 8.0
 """How long streams may go on after the service was told to stop."""
@@ -79,7 +85,7 @@ async def _sent(
     request: Request, events: AsyncGenerator[Event, None], stopping: anyio.Event
 ) -> AsyncGenerator[ServerSentEvent, None]:
     try:
-        async with aclosing(events), aclosing(_until(events, stopping)) as some:
+        async with aclosing(events), aclosing(_until(events, _over(request, stopping))) as some:
             async for event in some:
                 data = event.data if isinstance(event.data, str) else to_json(event.data).decode()
                 yield ServerSentEvent(data, event=event.name, sep=LINE_END)
@@ -90,20 +96,16 @@ async def _sent(
         yield _error(request, error)
 
 
-async def _until(events: AsyncIterator[Event], stopping: anyio.Event) -> AsyncGenerator[Event, None]:
-    """Yield events, until SECONDS_TO_FINISH after the service was told to stop.
-
-    Raises:
-        ProblemError: the time is over.
-    """
-    stop = asyncio.ensure_future(_over(stopping))
+async def _until(events: AsyncIterator[Event], over: Coroutine[Any, Any, ProblemError]) -> AsyncGenerator[Event, None]:
+    """Yield events, until `over` returns an error, which is raised."""
+    stop = asyncio.ensure_future(over)
     following: asyncio.Future[Event] | None = None
     try:
         while True:
             following = asyncio.ensure_future(anext(events))
             await asyncio.wait([following, stop], return_when=asyncio.FIRST_COMPLETED)
-            if not following.done():
-                raise ProblemError(503, "stopping", "The service is stopping.")
+            if stop.done():
+                raise stop.result()
             try:
                 yield following.result()
             except StopAsyncIteration:
@@ -115,9 +117,17 @@ async def _until(events: AsyncIterator[Event], stopping: anyio.Event) -> AsyncGe
             await asyncio.wait([following])
 
 
-async def _over(stopping: anyio.Event) -> None:
-    await stopping.wait()
+async def _over(request: Request, stopping: anyio.Event) -> ProblemError:
+    """Return why a stream ends: its key is revoked or has expired, or the service was told to stop some time ago."""
+    key, runner = request.state.caller.key, state_of(request).client.runner
+    while not stopping.is_set():
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stopping.wait(), REVOKED_SECONDS)
+        with suppress(E2GError):
+            if await runner.look_up(keys.is_refused(key)):
+                return ProblemError(401, "unauthenticated", "The key was revoked, or has expired.")
     await asyncio.sleep(SECONDS_TO_FINISH)
+    return ProblemError(503, "stopping", "The service is stopping.")
 
 
 def _error(request: Request, error: Exception) -> ServerSentEvent:

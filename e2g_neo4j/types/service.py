@@ -38,6 +38,8 @@ class Caller:
         corpora: names of corpora, prefixes such as `team-*`, or `*` for all.
         requests_per_minute: maximum number of requests per minute; None: no limit. The other limits likewise.
         expires: when the API key expires, in milliseconds since 1970, UTC; None: never, or it is no API key.
+        maker: who made the API key over HTTP; None: `e2g keys create` did. What it limits, it limits together with all
+            that it made.
     """
 
     key: str
@@ -48,6 +50,17 @@ class Caller:
     tokens_per_minute: int | None = None
     tokens_per_day: int | None = None
     expires: int | None = None
+    maker: Caller | None = None
+
+    @property
+    def line(self) -> tuple[Caller, ...]:
+        """The caller, its maker, the maker of that one, and so on."""
+        return (self, *self.maker.line) if self.maker else (self,)
+
+    @property
+    def account(self) -> str:
+        """The id of the last of the line, whose share of the service the whole line has."""
+        return self.line[-1].key
 
     def sees(self, corpus: str) -> bool:
         """Return whether the caller may use a corpus."""
@@ -75,7 +88,11 @@ LOCAL = Caller("local", frozenset(["read", "ask", "write", "admin"]), (ALL_CORPO
 
 @dataclass(frozen=True, slots=True)
 class KeyInfo:
-    """An API key without its secret. Times are milliseconds since 1970, UTC."""
+    """An API key without its secret. Times are milliseconds since 1970, UTC.
+
+    Attributes:
+        makers: the ids of who made it over HTTP, of who made that one, and so on; none: `e2g keys create` did.
+    """
 
     id: str
     name: str
@@ -88,6 +105,7 @@ class KeyInfo:
     requests_per_day: int | None = None
     tokens_per_minute: int | None = None
     tokens_per_day: int | None = None
+    makers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

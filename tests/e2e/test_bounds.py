@@ -6,6 +6,7 @@ import asyncio
 import base64
 import functools
 import gc
+import gzip
 import hmac
 import http.server
 import json
@@ -424,6 +425,80 @@ def test_slow_bodies_cost_their_own_key_only(url: str, two_keys: Any, monkeypatc
     with refused:
         refused.settimeout(20)
         assert b" 408 " in refused.recv(4096)
+
+
+def test_keys_of_a_key_cost_their_maker_only(url: str, client: E2G, two_keys: Any) -> None:
+    """20 keys that a key makes, with 16 bodies each that do not come: more than the service answers at once."""
+    _, other = two_keys
+    with httpx.Client(base_url=url, timeout=60) as http, ExitStack() as stack:
+        maker = key(client, "maker", "read", "admin")
+        new = {"name": "made", "scopes": ["read"], "corpora": [CORPUS]}
+        made = [http.post("/v1/keys", json=new, headers=maker).json() for _ in range(20)]
+        head = (
+            "POST /v1/retrieve HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Length: 9\r\n\r\n{{"
+        )
+        for one in made:
+            for _ in range(16):
+                stack.enter_context(socket_to(url, head.format(one["key"]).encode()))
+        for _ in range(8):
+            assert http.get("/v1/corpora", headers=other).status_code == 200
+            time.sleep(0.2)
+
+
+def test_a_key_is_revoked_with_its_maker_and_ends_its_streams(url: str, client: E2G, two_keys: Any) -> None:
+    with httpx.Client(base_url=url, timeout=60) as http:
+        maker, _ = two_keys
+        task = http.post(f"/v1/corpora/{CORPUS}/enrich", headers=maker).json()["id"]  # no worker takes it
+        info, text = client.runner.run(keys.create("admin", ("read", "admin"), ["*"]))
+        admin = {"Authorization": f"Bearer {text}"}
+        new = {"name": "made", "scopes": ["read", "admin"], "corpora": ["*"]}
+        made = http.post("/v1/keys", json=new, headers=admin).json()
+        headers = {"Authorization": f"Bearer {made['key']}"}
+        assert made["info"]["makers"] == [info.id]
+        assert http.post("/v1/keys", json=new, headers=headers).status_code == 403, "no line of any length"
+        with http.stream("GET", f"/v1/tasks/{task}/events", headers=headers) as reply:
+            lines = reply.iter_lines()
+            assert next(lines) == "event: task"
+            client.runner.run(keys.revoke(info.id))
+            began = time.monotonic()
+            rest = list(lines)
+        assert "event: error" in rest
+        assert any("The key was revoked" in line for line in rest)
+        assert time.monotonic() - began < 10
+        assert http.get("/v1/corpora", headers=headers).status_code == 401
+        http.post(f"/v1/tasks/{task}/cancel", headers=maker)
+
+
+def test_a_connection_is_kept_between_requests(url: str, two_keys: Any) -> None:
+    """For as long as its next headers may take, so that a client that sends again finds it open."""
+    ask = (
+        f"GET /v1/caller HTTP/1.1\r\nHost: localhost\r\nAuthorization: {two_keys[0]['Authorization']}\r\n\r\n".encode()
+    )
+    with socket_to(url, ask) as connection:
+        connection.settimeout(20)
+        assert b" 200 " in connection.recv(4096)
+        time.sleep(7)
+        connection.sendall(ask)
+        assert b" 200 " in connection.recv(4096)
+
+
+def test_compressed_bodies_and_halves_of_surrogate_pairs_are_refused(url: str, two_keys: Any) -> None:
+    headers, _ = two_keys
+    with httpx.Client(base_url=url, timeout=120, headers=headers) as http:
+        for path in ("/v1/retrieve", "/v1/chat/completions", f"/v1/corpora/{CORPUS}/documents", "/mcp"):
+            reply = http.post(path, content=gzip.compress(b"{}"), headers={"Content-Encoding": "gzip"})
+            assert (reply.status_code, reply.json()["detail"]) == (
+                415,
+                "The body is compressed: send it without Content-Encoding.",
+            )
+        halves = [
+            one
+            for one in requests_of(http.get("/openapi.json").json(), CORPUS)
+            if one.kind == "halves of surrogate pairs"
+        ]
+        assert len(halves) > 50
+        statuses = {str(one): http.send(http.build_request(**one.of_size(60))).status_code for one in halves}
+        assert {one: status for one, status in statuses.items() if status >= 500 and status != 501} == {}
 
 
 def test_a_body_may_take_long_if_it_arrives(url: str, two_keys: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -216,6 +216,31 @@ def test_the_files_keep_foreign_scripts_out(service: RunningService) -> None:
     assert httpx.get(f"{service.url}/ui/..%2fapp.py").status_code == 404
 
 
+MARKED = {
+    "open": ["**a ", "*a ", "__a ", "_a ", "`a ``b ", "**a *b __c _d `e ", "*", "_", "`"],
+    "closed": ["**a** *b* ", "`a` ", "- ", "> ", "```\nx\n", "```\nx\n~~~\n", "[1, 1, "],
+    "once": ["- {}x\u2028y", "# {}x"],
+}
+
+
+def test_the_time_to_show_an_answer_grows_with_its_length_only(page: Page) -> None:
+    texts = [(part * 65_536)[:65_536] for part in MARKED["open"] + MARKED["closed"]]
+    texts += [part.format(" " * 65_536) for part in MARKED["once"]]
+    slow = page.evaluate(
+        """async texts => {
+          const { renderMarkdown } = await import("/ui/markdown.js");
+          const took = text => {
+            const began = performance.now();
+            renderMarkdown(text, part => [part]);
+            return performance.now() - began;
+          };
+          return texts.map(text => [text.slice(0, 20), Math.min(took(text), took(text))]).filter(([, ms]) => ms > 500);
+        }""",
+        texts,
+    )
+    assert slow == []
+
+
 def test_a_port_that_is_used_is_said_in_one_line(service: RunningService, variables: dict[str, str]) -> None:
     port = service.url.rsplit(":", 1)[1]
     ended = e2g(variables, "serve", "--port", port, "--no-worker")

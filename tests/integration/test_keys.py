@@ -45,21 +45,52 @@ def test_a_key_is_created_found_listed_and_revoked(run: Run, server: Driver) -> 
     assert (given.requests_per_minute, given.requests_per_day, given.tokens_per_day) == (5, None, 7)
     assert (given.expires, given.revoked) == (None, None)
     secret = text[17:]
-    assert run(keys.find(given.id)) == (given, sha256(secret.encode()).hexdigest())
     other, _ = run(keys.create("B", ["admin"], ["*"]))
     assert run(keys.list_keys()) == [given, other]
-    assert run(keys.verified(text)) == given
+    assert run(keys.verified(text)) == [given]
     revoked = run(keys.revoke(given.id))
     assert revoked.revoked is not None
     assert run(keys.revoke(given.id)) == revoked
-    assert run(keys.verified(text)) is None
+    assert run(keys.verified(text)) == []
     assert run(keys.any_key()) is True
     run(keys.revoke(other.id))
     assert run(keys.any_key()) is False, "whoever revokes the last one is not locked out"
     assert run(keys.revoke("0" * 12)) is None
-    assert run(keys.find("0" * 12)) is None
     stored = server.execute_query("MATCH (k:E2GKey) RETURN properties(k) AS held").records
+    assert [row["held"]["sha256"] for row in stored if row["held"]["id"] == given.id] == [
+        sha256(secret.encode()).hexdigest()
+    ]
     assert not any(secret in str(row["held"]) for row in stored)
+
+
+def test_a_key_is_refused_with_those_that_made_it(run: Run, server: Driver) -> None:
+    first, _ = run(keys.create("first", ["admin"], ["*"], tokens_per_day=9))
+    second, text = run(keys.create("second", ["admin"], ["*"], makers=[first.id]))
+    third, deepest = run(keys.create("third", ["read"], ["*"], makers=[second.id, first.id]))
+    other, others = run(keys.create("other", ["read"], ["*"], makers=["oidc:ann"]))
+    assert third.makers == (second.id, first.id)
+    key, *makers = run(keys.verified(deepest))
+    assert (key, makers) == (third, [second, first])
+    key, maker = run(keys.verified(others))
+    assert (key, maker.id) == (other, "oidc:ann")
+    assert not run(keys.is_refused(third.id))
+    server.execute_query("MATCH (k:E2GKey {id: $id}) SET k.revoked = 1", id=second.id)
+    assert run(keys.verified(deepest)) == [], "also one that was made while its maker was revoked"
+    assert run(keys.is_refused(third.id))
+    server.execute_query("MATCH (k:E2GKey {id: $id}) REMOVE k.revoked", id=second.id)
+    assert run(keys.revoke(second.id)).revoked
+    assert [one.name for one in run(keys.list_keys()) if one.revoked] == ["second", "third"]
+    assert (run(keys.verified(text)), run(keys.verified(deepest))) == ([], [])
+    assert run(keys.verified(others))[0] == other
+    assert not run(keys.is_refused("local"))
+
+
+def test_what_a_key_uses_today_counts_for_its_makers(run: Run) -> None:
+    first, _ = run(keys.create("first", ["admin"], ["*"]))
+    second, _ = run(keys.create("second", ["read"], ["*"], makers=[first.id]))
+    rows = [(first.id, 1, 10), (second.id, 2, 20), ("local", 3, 30)]
+    run(keys.add_usage({"key": key, "requests": n, "prompt_tokens": tokens} for key, n, tokens in rows))
+    assert run(keys.used_today()) == {first.id: (3, 30), second.id: (2, 20), "local": (3, 30)}
 
 
 def test_only_the_whole_key_is_accepted(run: Run) -> None:
@@ -82,8 +113,8 @@ def test_only_the_whole_key_is_accepted(run: Run) -> None:
         text[:20] + "\0" + text[21:],
         text[:20] + "\ud800" + text[21:],
     ]
-    assert [run(keys.verified(one)) for one in wrong] == [None] * len(wrong)
-    assert run(keys.verified(text)) == given
+    assert [run(keys.verified(one)) for one in wrong] == [[]] * len(wrong)
+    assert run(keys.verified(text)) == [given]
 
 
 def test_a_wrong_key_is_looked_up_like_a_malformed_one() -> None:
@@ -93,16 +124,16 @@ def test_a_wrong_key_is_looked_up_like_a_malformed_one() -> None:
         assert operation.send(None).statement == "service/key"
         with pytest.raises(StopIteration) as end:
             operation.send([])
-        assert end.value.value is None
+        assert end.value.value == []
 
 
 def test_a_key_expires_by_the_clock_of_the_server(run: Run, server: Driver) -> None:
     now = server.execute_query("RETURN timestamp() AS now").records[0]["now"]
     given, text = run(keys.create("a", ["read"], ["*"], expires=now + 3_600_000))
     assert given.expires == now + 3_600_000
-    assert run(keys.verified(text)) == given
+    assert run(keys.verified(text)) == [given]
     server.execute_query("MATCH (k:E2GKey) SET k.expires = timestamp() - 1")
-    assert run(keys.verified(text)) is None
+    assert run(keys.verified(text)) == []
     with pytest.raises(InputError, match="expired"):
         run(keys.create("b", ["read"], ["*"], expires=now - 1))
     assert len(run(keys.list_keys())) == 1

@@ -41,6 +41,7 @@ from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.models.embedding import load
 from e2g_neo4j.models.entities import pipeline
+from e2g_neo4j.service import limits as bounds
 from e2g_neo4j.service.limits import QUESTIONS_AT_ONCE, Limits
 from e2g_neo4j.service.mcp import caller_of_request, create_mcp, mount
 from e2g_neo4j.service.mcp_results import MAX_TOKENS
@@ -216,23 +217,23 @@ async def test_ask_takes_the_turns_before(settings, ids):
         assert "question" in await failure(client, "ask", question="And her father?", history=[{"answer": "x"}])
 
 
-async def test_searches_take_their_turn(settings, ids):
+async def test_searches_take_their_turn(settings, ids, monkeypatch):
     """What searches waits for its turn, and says so when it does not come; all else is answered."""
+    monkeypatch.setattr(bounds, "QUESTION_WAIT_SECONDS", 0.25)
     async with AsyncE2G(settings=settings, chat_model=FakeListChatModel(responses=["It was [1]."])) as e2g:
         limits = Limits(e2g)
         server = create_mcp(e2g, lambda _: TENANT, turn=limits.turn)
         async with Client(server) as client, AsyncExitStack() as others:
-            for _ in range(QUESTIONS_AT_ONCE - 1):
-                await others.enter_async_context(limits.turn())
+            for _ in range(QUESTIONS_AT_ONCE // 2 - 1):
+                await others.enter_async_context(limits.turn(TENANT))
             questions = [(tool, {"question": QUESTION}) for tool in ("search", "explain", "ask")]
             questions.append(("connect", {"a": "Hester Pendry", "b": "Walter Crail"}))
             for tool, arguments in questions:
                 await call(client, tool, **arguments)
-            await others.enter_async_context(limits.turn())
+            await others.enter_async_context(limits.turn(TENANT))
             for tool, arguments in questions:
                 refused = await failure(client, tool, **arguments)
                 assert "The service is busy" in refused
-                assert "Try again in a second" in refused
             history = [{"question": "Who was Hester Pendry?"}]
             await call(client, "ask", question=QUESTION, history=history)  # the chat model would keep others waiting
             await call(client, "list_corpora")
@@ -454,6 +455,11 @@ async def test_arguments_out_of_range_are_refused(settings, ids):
         for arguments in ({"question": ""}, {"question": "x" * 4001}, {"question": "Who?", "k": 51}, {"question": " "}):
             assert "Traceback" not in await failure(client, "search", **arguments)
         await failure(client, "search", question="Who?", mode="magic")
+        assert (
+            await failure(client, "search", question="Who?", corpora="names")
+            == "corpora: Input should be a valid list."
+        )
+        assert await failure(client, "connect", names=["a", "b"]) == "a: Field required. b: Field required."
         await failure(client, "connect", a="a", b="b", hops=7)
         assert "within these" in await failure(client, "read_passage", document=ids[CORPUS], start=10**9)
         assert "within these" in await failure(client, "read_passage", document=ids[CORPUS], start=9, end=9)

@@ -6,6 +6,8 @@ import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
 from uuid import uuid4
 
 import httpx
@@ -25,6 +27,7 @@ from e2g_neo4j.graph import keys
 from e2g_neo4j.models.chat import retry
 from e2g_neo4j.retrieval.options import TURNS
 from e2g_neo4j.service.chat import PLAIN, ChatMessage, Part, turns_of
+from e2g_neo4j.service.limits import QUESTIONS_AT_ONCE
 from e2g_neo4j.types.results import Turn
 
 NAME = f"api-{uuid4().hex[:8]}"
@@ -50,7 +53,7 @@ class Served:
     e2g: E2G
 
     def new_key(self, **limits: int) -> str:
-        return self.e2g.runner.run(keys.create(NAME, ["read", "ask"], [f"{NAME}-*"], **limits))[1]
+        return self.e2g.runner.run(keys.create(NAME, ["read", "ask"], [f"{NAME}-*"], **cast(Any, limits)))[1]
 
     def client(self, key: str | None = None) -> openai.OpenAI:
         return openai.OpenAI(base_url=f"{self.url}/v1", api_key=key or self.key, max_retries=0, timeout=60)
@@ -239,6 +242,30 @@ def test_the_plain_model_gets_the_conversation_and_no_evidence(served):
     assert long.usage.prompt_tokens - alone.usage.prompt_tokens == sum(len(one["content"]) for one in earlier)
     streamed = create(model=PLAIN, messages=messages, stream=True)
     assert "".join(one.choices[0].delta.content or "" for one in streamed) == TITLE
+
+
+async def test_many_chats_at_once_wait_shortly_for_their_turn(served):
+    asked = [{"role": "user", "content": QUESTION}]
+    async with served.async_client() as client:
+        replies = await asyncio.gather(
+            *(client.chat.completions.create(model=f"e2g/{LOG}", messages=asked) for _ in range(24)),
+            return_exceptions=True,
+        )
+    refused = [one for one in replies if isinstance(one, openai.RateLimitError)]
+    assert len([one for one in replies if not isinstance(one, BaseException)]) == 24 - len(refused)
+    assert 24 - len(refused) > 2 * QUESTIONS_AT_ONCE, "all of them on a machine that does nothing else"
+
+
+def test_what_is_not_there_is_an_error_in_the_same_shape(served):
+    client = served.client()
+    for ask in (
+        partial(client.embeddings.create, model=PLAIN, input="x"),
+        partial(client.responses.create, model=PLAIN, input="x"),
+        partial(client.completions.create, model=PLAIN, prompt="x"),
+    ):
+        with pytest.raises(openai.NotFoundError) as error:
+            ask()
+        assert error.value.code == "not_found"
 
 
 def test_a_foreign_corpus_is_an_unknown_model(served):

@@ -245,6 +245,24 @@ def test_the_tokens_of_a_task_count_once_however_it_ends(run: Run[Any], server: 
     assert used(run, "local") == (0, 0)
 
 
+def test_a_task_may_use_what_the_makers_of_its_key_have_left_today(run: Run[Any]) -> None:
+    maker, _ = run(keys.create("maker", ["admin"], ["*"], tokens_per_day=100))
+    one, other = (run(keys.create("made", ["write"], ["*"], tokens_per_day=90, makers=[maker.id]))[0] for _ in "ab")
+    run(keys.add_usage([{"key": maker.id, "prompt_tokens": 20}, {"key": one.id, "prompt_tokens": 30}]))
+    created(run, other.id)
+    claim = claimed(run)
+    assert claim.left == 50
+    assert run(claims.renew(claim, None, 0, 0, 51)) == "spent"
+
+
+def test_keys_of_a_key_take_turns_as_one(run: Run[Any]) -> None:
+    maker, _ = run(keys.create("maker", ["admin"], ["*"]))
+    made = [run(keys.create("made", ["write"], ["*"], makers=[maker.id]))[0] for _ in range(3)]
+    for key in [*(one.id for one in made), maker.id, "other", "other"]:
+        created(run, key)
+    assert [claimed(run).task.key for _ in range(4)] == [made[0].id, "other", made[1].id, "other"]
+
+
 def test_a_task_may_use_what_its_key_has_left_today(run: Run[Any]) -> None:
     """What the key used, what its other tasks have cost so far, and what earlier attempts did, count."""
     info, _ = run(keys.create("small", ["write"], ["*"], tokens_per_day=100))
@@ -253,7 +271,7 @@ def test_a_task_may_use_what_its_key_has_left_today(run: Run[Any]) -> None:
     first = claimed(run)
     assert first.left == 60
     assert run(claims.renew(first, None, 0, 0, 25)) == "go on"
-    assert run(tasks.open_tokens())[info.id] == 25
+    assert run(keys.used_today())[info.id] == (0, 65)
     created(run, info.id)
     second = claimed(run)
     assert second.left == 35

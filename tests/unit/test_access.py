@@ -55,9 +55,9 @@ class Client:
         raise UnreachableError("The database is away.")
         yield
 
-    async def _verified(self, operation: Any) -> KeyInfo:
+    async def _verified(self, operation: Any) -> list[KeyInfo]:
         operation.close()
-        return TEAM
+        return [TEAM]
 
     async def _executed(self, operation: Any) -> Any:
         operation.close()

@@ -394,6 +394,13 @@ def test_chunks_with_a_pair_of_names_count_more_the_closer_these_are() -> None:
     assert [(window.chunk, window.signals["pairs"]) for window, _ in found] == [("c", 0.5), ("b", 0.25), ("a", 0.0)]
 
 
+@given(candidates())
+def test_a_chunk_whose_windows_are_just_being_deleted_is_left_out(rows: list[dict[str, Any]]) -> None:
+    """The server reads what other transactions have deleted meanwhile no more."""
+    changed = {**rows[0], "nears": rows[0]["nears"][:-1]}
+    assert ranked([silent([changed, *rows[1:]])]) == ranked([silent(rows[1:])])
+
+
 def test_no_candidate_is_no_window() -> None:
     assert ranked([silent([])]) == []
     assert ranked([]) == []

@@ -12,7 +12,7 @@ from e2g_neo4j.service.access import Admin, Reader
 from e2g_neo4j.service.problems import ProblemError, documented
 from e2g_neo4j.service.schemas import AuditPage, CallerInfo, CreatedKey, NewKey
 from e2g_neo4j.service.state import State, state_of
-from e2g_neo4j.types.service import ALL_CORPORA, LIMITS, Caller, KeyInfo, UsageInfo
+from e2g_neo4j.types.service import ALL_CORPORA, LIMITS, LOCAL, Caller, KeyInfo, UsageInfo
 
 router = APIRouter(prefix="/v1", tags=["administration"])
 
@@ -33,9 +33,11 @@ async def list_keys(request: Request, caller: Admin) -> list[KeyInfo]:
 async def create_key(request: Request, new: NewKey, caller: Admin) -> CreatedKey:
     """Create a key. The reply is the only place where it is shown.
 
-    It may do no more than the key that creates it, whose expiry and limits it gets where none are given.
+    It may do no more than the key that creates it, whose expiry and limits it gets where none are given. It counts for
+    that key too, and is revoked with it.
     """
-    operation = keys.create(**_within(caller, new))
+    makers = [one.key for one in caller.line if caller != LOCAL]
+    operation = keys.create(**_within(caller, new), makers=makers)
     info, key = await state_of(request).client.runner.ask(operation)
     return CreatedKey(key=key, info=info)
 
@@ -47,6 +49,8 @@ def _within(caller: Caller, new: NewKey) -> dict[str, Any]:
     more += [one for one in new.corpora if not caller.covers(one)]
     if more:
         raise ProblemError(403, "scope", f"This key may not give access to {more[0]!r}: it has none itself.")
+    if caller.maker and "admin" in new.scopes:
+        raise ProblemError(403, "scope", "A key that another key made makes no administrators.")
     for name in LIMITS:
         most, given = getattr(caller, name), values[name]
         if most is not None and given is not None and given > most:
@@ -57,7 +61,7 @@ def _within(caller: Caller, new: NewKey) -> dict[str, Any]:
 
 @router.delete("/keys/{key}", responses=documented(404))
 async def revoke_key(request: Request, key: str, caller: Admin) -> KeyInfo:
-    """Revoke a key. It is refused from then on."""
+    """Revoke a key, and those that it made. They are refused from then on."""
     state = state_of(request)
     visible = key in [one.id for one in await _visible_keys(state, caller)]
     revoked = await state.client.runner.ask(keys.revoke(key)) if visible else None

@@ -77,7 +77,7 @@ async def export(request: Request, corpus: VisibleCorpus, _: Reader, format: For
     return FileResponse(file, media_type=media_type, filename=file.name, background=remove, headers=headers)
 
 
-@imports.post("/imports", status_code=202, responses=documented(404, 415))
+@imports.post("/imports", status_code=202, responses=documented(404))
 async def import_corpus(
     caller: Writer,
     submit: Submit,

@@ -110,7 +110,7 @@ async def answer_pieces(
         chat_model=state.chat_model(caller),
     )
     async with aclosing(pieces):
-        yield await _retrieved(state, anext(pieces), calls_model=question.llm or bool(question.history))
+        yield await _retrieved(state, anext(pieces), caller, calls_model=question.llm or bool(question.history))
         async for piece in pieces:
             yield piece
 
@@ -122,15 +122,15 @@ async def evidence_for(state: State, question: Question, caller: Caller) -> Evid
         check_scope(caller, "ask")
         chat_model = state.chat_model(caller)
     found = state.client.retrieve(question.question, corpora=question.corpora, options=question, chat_model=chat_model)
-    return await _retrieved(state, found, calls_model=question.llm)
+    return await _retrieved(state, found, caller, calls_model=question.llm)
 
 
-async def _retrieved(state: State, found: Awaitable[Any], *, calls_model: bool) -> Evidence:
+async def _retrieved(state: State, found: Awaitable[Any], caller: Caller, *, calls_model: bool) -> Evidence:
     """Wait for the turn of a question and its evidence, and record how long that took.
 
     If the chat model is called before, the question takes no turn: others would be kept waiting.
     """
-    async with nullcontext() if calls_model else state.limits.turn():
+    async with nullcontext() if calls_model else state.limits.turn(caller):
         began = time.perf_counter()
         evidence: Evidence = await found
         state.metrics.retrieved(evidence, time.perf_counter() - began)

@@ -4,10 +4,16 @@
 import { make } from "./dom.js";
 
 const FENCE = /^\s*(```+|~~~+)/;
-const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
-const HEADING = /^#{1,6}\s+(.*?)\s*#*$/;
+const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/s;
+const HEADING = /^#{1,6}\s+(.*)$/s;
 const QUOTATION = /^\s*>\s?/;
-const INLINE = /(`+)(?!`)(.+?)(?<!`)\1(?!`)|\*\*(?=\S)(.+?)(?<=\S)\*\*|\*(?=[^\s*])(.+?)(?<=[^\s*])\*|(?<![\p{L}\p{N}_])__(?=\S)(.+?)(?<=\S)__(?![\p{L}\p{N}_])|(?<![\p{L}\p{N}_])_(?=[^\s_])(.+?)(?<=[^\s_])_(?![\p{L}\p{N}_])/su;
+const MARK = /`+|\*\*(?=\S)|\*(?=[^\s*])|(?<![\p{L}\p{N}_])__(?=\S)|(?<![\p{L}\p{N}_])_(?=[^\s_])/gu; // begins code or emphasis
+const CLOSING = {
+  "**": /(?<=\S)\*\*/g,
+  "*": /(?<=[^\s*])\*/g,
+  __: /(?<=\S)__(?![\p{L}\p{N}_])/gu,
+  _: /(?<=[^\s_])_(?![\p{L}\p{N}_])/gu,
+};
 const DEEPEST = 8; // levels of lists, quotations and emphasis; deeper ones are shown as text
 
 /** Return the elements of a text. `plain` makes the nodes of text without emphasis, such as citations. */
@@ -25,12 +31,11 @@ function blocks(lines, plain, depth) {
       at += 1;
     } else if (FENCE.test(line)) {
       const fence = FENCE.exec(line)[1];
-      const end = lines.findIndex((one, place) => place > at && one.trim().startsWith(fence));
-      const last = end < 0 ? lines.length : end;
+      const last = endOf(lines, at + 1, (one) => !one.trim().startsWith(fence));
       found.push(make("pre", { tabindex: "0" }, make("code", {}, lines.slice(at + 1, last).join("\n"))));
       at = last + 1;
     } else if (HEADING.test(line)) {
-      found.push(make("p", { class: "heading" }, ...inline(HEADING.exec(line)[1])));
+      found.push(make("p", { class: "heading" }, ...inline(HEADING.exec(line)[1].split(/(?:^| )#+$/)[0].trim())));
       at += 1;
     } else if (QUOTATION.test(line) && depth < DEEPEST) {
       const last = endOf(lines, at, (one) => QUOTATION.test(one));
@@ -75,18 +80,29 @@ function list(lines, plain, depth) {
 /** The text of an item that is a single paragraph needs no paragraph of its own. */
 const unwrapped = ([first, ...rest]) => (first?.tagName === "P" && !first.className ? [...first.childNodes, ...rest] : [first, ...rest].filter(Boolean));
 
+/** Make emphasis and code. What was not closed once is not looked for again, so that time grows with the length only. */
 function emphasised(text, plain, depth) {
   const found = [];
-  let rest = text;
-  for (;;) {
-    const match = depth < DEEPEST ? INLINE.exec(rest) : null;
-    if (!match) break;
-    const [whole, , code, strong, em, strongToo, emToo] = match;
-    found.push(...plain(rest.slice(0, match.index)));
-    if (code !== undefined) found.push(make("code", {}, code));
-    else found.push(make((strong ?? strongToo) === undefined ? "em" : "strong", {}, ...emphasised(strong ?? strongToo ?? em ?? emToo, plain, depth + 1)));
-    rest = rest.slice(match.index + whole.length);
+  const unclosed = new Set();
+  const lastRuns = new Map([...text.matchAll(/`+/g)].map((run) => [run[0], run.index]));
+  let shown = 0;
+  for (let at = 0, match; depth < DEEPEST && (match = after(at, MARK, text)); ) {
+    const { 0: mark, index } = match;
+    const code = mark[0] === "`";
+    at = index + mark.length;
+    const open = code ? index < lastRuns.get(mark) : !unclosed.has(mark);
+    const end = open && after(at + 1, code ? new RegExp(`(?<!\`)${mark}(?!\`)`, "g") : CLOSING[mark], text);
+    if (end) {
+      const inner = text.slice(at, end.index);
+      const made = code ? make("code", {}, inner) : make(mark.length > 1 ? "strong" : "em", {}, ...emphasised(inner, plain, depth + 1));
+      found.push(...plain(text.slice(shown, index)), made);
+      shown = at = end.index + mark.length;
+    } else if (unclosed.add(mark) && mark === "**") at -= 1;
   }
-  found.push(...plain(rest));
-  return found;
+  return [...found, ...plain(text.slice(shown))];
+}
+
+function after(from, expression, text) {
+  expression.lastIndex = from;
+  return expression.exec(text);
 }
