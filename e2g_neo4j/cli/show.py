@@ -117,7 +117,7 @@ def remarks(out: Console, done: IndexReport | IndexPlan) -> None:
     """Print what could not be read, all of it, what looks wrong, what is not in the texts, and what was passed over."""
     lost = {source: "; ".join(what) for source, what in done.losses.items()}
     pruned = isinstance(done, IndexReport) and done.pruned
-    what = "its document was deleted" if pruned else "its document is kept; `e2g index --prune` deletes it"
+    what = "its document was deleted" if pruned else "its document is kept; `e2g index FOLDER --prune` deletes it"
     for verb, reasons, noun in (
         ("Left out", done.failed, ""),
         ("Warning", done.warnings, "more warning"),
