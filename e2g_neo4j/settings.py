@@ -61,6 +61,30 @@ class Settings(BaseSettings):
         None, validation_alias=_neo4j("password"), description="Password of this user."
     )
     neo4j_database: str = Field("neo4j", validation_alias=_neo4j("database"), description="Name of the database.")
+    neo4j_connect_seconds: float = Field(
+        6.0,
+        gt=0,
+        validation_alias=_neo4j("connect_seconds"),
+        description="Seconds in which a connection must be there: a free one, or a new one that is logged in.",
+    )
+    neo4j_idle_seconds: float = Field(
+        10.0,
+        ge=0,
+        validation_alias=_neo4j("idle_seconds"),
+        description="Seconds after which an unused connection is tested before it is used, by one round trip.",
+    )
+    neo4j_keep_alive_seconds: int = Field(
+        30,
+        ge=1,
+        validation_alias=_neo4j("keep_alive_seconds"),
+        description="Seconds after which an unused connection is probed, so that no firewall forgets it.",
+    )
+    neo4j_lifetime_seconds: float = Field(
+        3000.0,
+        gt=0,
+        validation_alias=_neo4j("lifetime_seconds"),
+        description="Seconds after which a connection is replaced. Aura closes connections after an hour.",
+    )
 
     home: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("e2g-neo4j", appauthor=False)),

@@ -1,4 +1,4 @@
-"""Open drivers, run reads and writes, and translate the errors of Neo4j."""
+"""Run reads and writes, and translate the errors of Neo4j."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias, TypeVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from neo4j import (
     READ_ACCESS,
     AsyncDriver,
-    AsyncGraphDatabase,
     AsyncManagedTransaction,
     Bookmarks,
     Driver,
-    GraphDatabase,
     ManagedTransaction,
     Query,
     Record,
@@ -32,41 +30,24 @@ from neo4j.exceptions import (
     ServiceUnavailable,
     SessionExpired,
 )
-from neo4j.exceptions import (
-    ConfigurationError as DriverConfigurationError,
-)
 
 from e2g_neo4j.errors import (
     AccessError,
-    ConfigurationError,
     DatabaseError,
     E2GError,
     InputError,
     UnreachableError,
 )
 from e2g_neo4j.runtime.bookmarks import LONGEST_BOOKMARK, as_text
+from e2g_neo4j.runtime.drivers import RETRY_SECONDS
 from e2g_neo4j.runtime.requests import Read, Rows, Write
 from e2g_neo4j.runtime.statements import Variant, load, variant_for
 
 READ_SECONDS = 30.0
 """Timeout of reads, enforced by the server."""
 
-RETRY_SECONDS = 30.0
-"""How long reads and writes are retried that fail transiently."""
-
-CONNECT_SECONDS = 6.0
-"""Within so long a server must accept a connection and answer the first message, and a connection of the pool must be
-free."""
-
 FIRST_WAIT, LONGEST_WAIT = 0.2, 8.0
 """Seconds between two attempts of a read. They double each time, and up to a fifth is added at random."""
-
-IDLE_SECONDS = 60.0
-"""A connection that was idle for longer is tested before it is used, because load balancers and firewalls close idle
-connections. The test is one round trip."""
-
-LIFETIME_SECONDS = 3000.0
-"""Maximum age of a connection: 50 minutes, as Neo4j recommends for Aura, which closes connections after an hour."""
 
 SEARCH_SINCE = (2026, 1)
 """The first version with the SEARCH clause and filters in vector indexes. Older servers get the fragments
@@ -77,47 +58,6 @@ LTS = (5, 26)
 
 ROWS_AT_ONCE = 1000
 """Rows of a long result that are fetched at once."""
-
-D = TypeVar("D", Driver, AsyncDriver)
-
-SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-
-Address: TypeAlias = tuple[str, tuple[str, str]]
-"""URI, and user name with password."""
-
-
-def open_driver(where: Address) -> Driver:
-    return _opened(GraphDatabase.driver, where)
-
-
-def open_async_driver(where: Address) -> AsyncDriver:
-    return _opened(AsyncGraphDatabase.driver, where)
-
-
-def _opened(driver: Callable[..., D], where: Address) -> D:
-    uri, auth = where
-    scheme = uri.partition("://")[0]
-    if scheme not in SCHEMES:
-        web = " This is the address of a web page, such as Neo4j Browser." if scheme in ("http", "https") else ""
-        raise ConfigurationError(
-            f"NEO4J_URI {uri!r} is no address of Neo4j's Bolt protocol.{web} Set it to bolt://HOST:7687 or "
-            "neo4j://HOST:7687."
-        )
-    try:
-        return driver(
-            uri,
-            auth=auth,
-            connection_timeout=CONNECT_SECONDS,
-            connection_acquisition_timeout=CONNECT_SECONDS,
-            max_transaction_retry_time=RETRY_SECONDS,
-            liveness_check_timeout=IDLE_SECONDS,
-            max_connection_lifetime=LIFETIME_SECONDS,
-            notifications_min_severity="OFF",
-            user_agent="e2g-neo4j",
-        )
-    except (DriverConfigurationError, ValueError) as error:
-        raise ConfigurationError(f"NEO4J_URI {uri!r} is invalid ({error}): set it to bolt://HOST:PORT.") from error
-
 
 _old: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 """For each driver, whether its server is older than SEARCH_SINCE."""
