@@ -12,5 +12,6 @@ def address(settings: Settings) -> Address:
     if settings.neo4j_uri:
         password = settings.neo4j_password.get_secret_value() if settings.neo4j_password else ""
         return Address(settings.neo4j_uri, settings.neo4j_username, password)
-    connection = LocalServer(settings).start()
-    return Address(connection.uri, connection.username, connection.password.get_secret_value())
+    server = LocalServer(settings)
+    connection = server.start()
+    return Address(connection.uri, connection.username, connection.password.get_secret_value(), server.revive)

@@ -39,7 +39,7 @@ from e2g_neo4j.errors import (
     UnreachableError,
 )
 from e2g_neo4j.runtime.bookmarks import LONGEST_BOOKMARK, as_text
-from e2g_neo4j.runtime.drivers import RETRY_SECONDS
+from e2g_neo4j.runtime.drivers import MANAGED, RETRY_SECONDS, explain_failure
 from e2g_neo4j.runtime.requests import Read, Rows, Write
 from e2g_neo4j.runtime.statements import Variant, load, variant_for
 
@@ -77,7 +77,7 @@ def is_old(driver: Driver) -> bool:
         DatabaseError: It is older than `LTS`, and could not run the statements.
     """
     if driver not in _old:
-        with translated():
+        with translated(driver):
             _old[driver] = _check_version(driver.get_server_info().agent) < SEARCH_SINCE
     return _old[driver]
 
@@ -85,7 +85,7 @@ def is_old(driver: Driver) -> bool:
 async def is_old_async(driver: AsyncDriver) -> bool:
     """Like `is_old`, as a coroutine."""
     if driver not in _old:
-        with translated():
+        with translated(driver):
             _old[driver] = _check_version((await driver.get_server_info()).agent) < SEARCH_SINCE
     return _old[driver]
 
@@ -113,7 +113,7 @@ def read(driver: Driver, database: str, request: Read, bookmarks: Bookmarks | No
         request: The read.
         bookmarks: What the server must have seen, besides the writes of this driver.
     """
-    with translated():
+    with translated(driver):
         text = load(request.statement, variant_for(request.parameters, is_old(driver)), request.vectors)
         query = Query(text, timeout=READ_SECONDS)
         options = {**session_options(driver, database), "default_access_mode": READ_ACCESS, "bookmarks": bookmarks}
@@ -149,7 +149,7 @@ def wait_for(driver: Driver, database: str, bookmarks: Bookmarks) -> None:
     if len(as_text(known)) > LONGEST_BOOKMARK:
         # A bookmark may name other databases. Neo4j keeps those it does not know, so that they add up. Sessions that
         # write go to the leader, which has seen every write: its bookmark replaces all others.
-        with translated(), driver.session(database=database) as session:
+        with translated(driver), driver.session(database=database) as session:
             session.run(load("query/ping")).consume()
             manager.update_bookmarks(known, session.last_bookmarks().raw_values)
 
@@ -169,7 +169,7 @@ def write(driver: Driver, database: str, request: Write) -> Rows:
         return rows
 
     is_old(driver)
-    with translated(), driver.session(**session_options(driver, database)) as session:
+    with translated(driver), driver.session(**session_options(driver, database)) as session:
         return session.execute_write(work)
 
 
@@ -188,7 +188,7 @@ def locked(driver: Driver, database: str, corpus: str) -> Iterator[Callable[[str
     """
     parameters = {"corpus": corpus}
     with (
-        translated(),
+        translated(driver),
         driver.session(**session_options(driver, database), fetch_size=ROWS_AT_ONCE) as session,
         session.begin_transaction() as transaction,
     ):
@@ -204,7 +204,7 @@ def locked(driver: Driver, database: str, corpus: str) -> Iterator[Callable[[str
 
 async def read_async(driver: AsyncDriver, database: str, request: Read, bookmarks: Bookmarks | None = None) -> Rows:
     """Like `read`, as a coroutine."""
-    with translated():
+    with translated(driver):
         text = load(request.statement, variant_for(request.parameters, await is_old_async(driver)), request.vectors)
         query = Query(text, timeout=READ_SECONDS)
         options = {**session_options(driver, database), "default_access_mode": READ_ACCESS, "bookmarks": bookmarks}
@@ -228,7 +228,7 @@ async def wait_for_async(driver: AsyncDriver, database: str, bookmarks: Bookmark
     await read_async(driver, database, Read("query/ping", {}), bookmarks)
     known = await manager.get_bookmarks()
     if len(as_text(known)) > LONGEST_BOOKMARK:
-        with translated():
+        with translated(driver):
             async with driver.session(database=database) as session:
                 result = await session.run(load("query/ping"))
                 await result.consume()
@@ -252,14 +252,14 @@ async def write_async(driver: AsyncDriver, database: str, request: Write) -> Row
         return rows
 
     await is_old_async(driver)
-    with translated():
+    with translated(driver):
         async with driver.session(**session_options(driver, database)) as session:
             return await session.execute_write(work)
 
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """Translate errors of the driver to `E2GError`s."""
+def translated(driver: object = None) -> Iterator[None]:
+    """Translate errors of a driver to `E2GError`s, whose advice depends on whose server it is."""
     try:
         yield
     except E2GError:
@@ -274,10 +274,7 @@ def translated() -> Iterator[None]:
     except Forbidden as error:
         raise AccessError(f"This Neo4j user lacks a privilege ({error.message}): use a user that has it.") from error
     except (ServiceUnavailable, SessionExpired) as error:
-        raise UnreachableError(
-            f"Cannot connect to Neo4j ({error}): check NEO4J_URI and that the server runs, or unset NEO4J_URI to use "
-            "the managed server. Then run the same command again; finished work is kept."
-        ) from error
+        raise UnreachableError(explain_failure(error, managed=driver in MANAGED)) from error
     except ClientError as error:
         if (error.code or "").endswith("AuthenticationRateLimit"):
             raise AccessError(
@@ -291,17 +288,22 @@ def translated() -> Iterator[None]:
         raise DatabaseError(_client_error_message(error)) from error
     except (Neo4jError, DriverError) as error:
         if isinstance(error, Neo4jError) and "OutOfMemory" in (error.code or ""):
-            raise DatabaseError(
-                f"Neo4j ran out of memory in a transaction ({error.message}): increase E2G_DB_HEAP_MB and restart the "
-                "managed server, or increase server.memory.heap.max_size of your own server. Then run the same command "
-                "again; finished work is kept."
-            ) from error
+            raise DatabaseError(_memory_message(error.message or "", managed=driver in MANAGED)) from error
         if isinstance(error, Neo4jError) and "BookmarkTimeout" in (error.code or ""):
             raise DatabaseError(
                 f"The server has not seen an earlier write in time ({error.message}): try again. If the database was "
                 "restored from a backup, restart this program and discard its bookmarks."
             ) from error
         raise DatabaseError(f"Neo4j failed: {error}. Try again; `e2g db logs` shows more.") from error
+
+
+def _memory_message(message: str, *, managed: bool) -> str:
+    limit = re.search(r"\b(?:db|dbms|server)\.memory\.[\w.]*\w", message)
+    advice = f"increase {limit[0] if limit else 'server.memory.heap.max_size'} of your server"
+    if managed:
+        advice = "increase E2G_DB_HEAP_MB and restart the managed server"
+    advice += ". Then run the same command again; finished work is kept."
+    return f"Neo4j ran out of memory in a transaction ({message}): {advice}"
 
 
 def _client_error_message(error: ClientError) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from ssl import SSLCertVerificationError
 from typing import Any
+from weakref import WeakSet
 
 from neo4j import AsyncDriver, AsyncGraphDatabase, Driver, GraphDatabase
 from neo4j.exceptions import ConfigurationError as DriverConfigurationError
-from neo4j.exceptions import ConnectionAcquisitionTimeoutError
+from neo4j.exceptions import ConnectionAcquisitionTimeoutError, DriverError
 
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.settings import Settings
@@ -24,6 +26,9 @@ TEST_SECONDS = 2.0
 
 SILENT_SECONDS = 10
 """After so long, a connection whose other end does not confirm what was sent is given up, if the system can do it."""
+
+MANAGED: WeakSet[Any] = WeakSet()
+"""The drivers of managed servers."""
 
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
@@ -41,15 +46,19 @@ class Address:
 
 def open_driver(where: Address, settings: Settings) -> Driver:
     revive = where.revive
-    resolver = {"resolver": lambda _: [revive()]} if revive else {}
+    resolver = None if revive is None else lambda _: [revive()]
     driver: Driver = _opened(GraphDatabase.driver, where, settings, resolver)
     with suppress(AttributeError):  # another release of the driver: only its own time-outs apply
         pool: Any = driver._pool
         opener, acquire = pool.opener, pool._acquire_from_pool_checked
 
-        def open_connection(*arguments: Any) -> Any:
-            connection = opener(*arguments)
-            _keep_alive(connection.socket._socket, settings)
+        def open_connection(address: Any, auth: Any, deadline: Any) -> Any:
+            if revive:
+                revive()
+                deadline = type(deadline)(settings.neo4j_connect_seconds)
+            connection = opener(address, auth, deadline)
+            with suppress(AttributeError):
+                _keep_alive(connection.socket._socket, settings)
             return connection
 
         def acquire_tested(address: Any, test: Any, deadline: Any) -> Any:
@@ -64,15 +73,19 @@ def open_driver(where: Address, settings: Settings) -> Driver:
 
 
 def open_async_driver(where: Address, settings: Settings) -> AsyncDriver:
-    resolver = {"resolver": _resolve_async(where.revive)} if where.revive else {}
-    driver: AsyncDriver = _opened(AsyncGraphDatabase.driver, where, settings, resolver)
+    resolve = where.revive and _resolve_async(where.revive)
+    driver: AsyncDriver = _opened(AsyncGraphDatabase.driver, where, settings, resolve)
     with suppress(AttributeError):
         pool: Any = driver._pool
         opener, acquire = pool.opener, pool._acquire_from_pool_checked
 
-        async def open_connection(*arguments: Any) -> Any:
-            connection = await opener(*arguments)
-            _keep_alive(connection.socket._writer.get_extra_info("socket"), settings)
+        async def open_connection(address: Any, auth: Any, deadline: Any) -> Any:
+            if resolve:
+                await resolve(address)
+                deadline = type(deadline)(settings.neo4j_connect_seconds)
+            connection = await opener(address, auth, deadline)
+            with suppress(AttributeError):
+                _keep_alive(connection.socket._writer.get_extra_info("socket"), settings)
             return connection
 
         async def acquire_tested(address: Any, test: Any, deadline: Any) -> Any:
@@ -86,7 +99,7 @@ def open_async_driver(where: Address, settings: Settings) -> AsyncDriver:
     return driver
 
 
-def _opened(driver: Callable[..., Any], where: Address, settings: Settings, resolver: dict[str, Any]) -> Any:
+def _opened(driver: Callable[..., Any], where: Address, settings: Settings, resolver: Any) -> Any:
     scheme = where.uri.partition("://")[0]
     if scheme not in SCHEMES:
         web = " It is the address of a web page, such as Neo4j Browser." if scheme in ("http", "https") else ""
@@ -94,7 +107,7 @@ def _opened(driver: Callable[..., Any], where: Address, settings: Settings, reso
             f"NEO4J_URI is no address of Neo4j's Bolt protocol.{web} Set it to bolt://HOST:7687 or neo4j://HOST:7687."
         )
     try:
-        return driver(
+        opened = driver(
             where.uri,
             auth=(where.username, where.password),
             connection_timeout=settings.neo4j_connect_seconds,
@@ -104,10 +117,13 @@ def _opened(driver: Callable[..., Any], where: Address, settings: Settings, reso
             max_connection_lifetime=settings.neo4j_lifetime_seconds,
             notifications_min_severity="OFF",
             user_agent="e2g-neo4j",
-            **resolver,
+            resolver=resolver,
         )
     except (DriverConfigurationError, ValueError) as error:
         raise ConfigurationError(f"NEO4J_URI is invalid ({error}): set it to bolt://HOST:PORT.") from error
+    if where.revive:
+        MANAGED.add(opened)
+    return opened
 
 
 def _keep_alive(connection: Any, settings: Settings) -> None:
@@ -135,3 +151,38 @@ def _resolve_async(revive: Callable[[], tuple[str, int]]) -> Callable[[Any], Any
         return [await asyncio.shield(running)]
 
     return resolve
+
+
+def explain_failure(error: DriverError, *, managed: bool) -> str:
+    """Return why there is no connection, and what to do about it, in one line."""
+    causes = list(_causes(error))
+    of_a_member = (one for one in causes[1:] if isinstance(one, DriverError) and "routing" not in str(one))
+    shown = next(of_a_member, error) if "routing" in str(error) else error
+    reason = " ".join(str(shown).split())
+    advice = "check NEO4J_URI and that the server runs, or unset NEO4J_URI to use the managed server"
+    untrusted = next((one for one in causes if isinstance(one, SSLCertVerificationError)), None)
+    if managed:
+        advice = "`e2g db logs` shows why the managed server does not answer"
+    elif untrusted:
+        reason = f"its certificate is not trusted: {untrusted.verify_message}"
+        advice = (
+            "let this machine trust its issuer, and use the host that it names; or, if it signs itself on purpose, use "
+            "the scheme bolt+ssc:// or neo4j+ssc:// in NEO4J_URI"
+        )
+    elif any("encrypted connection" in str(one) for one in causes):
+        reason = "it does not answer in TLS"
+        advice = "if it has no certificate, use the scheme bolt:// or neo4j:// in NEO4J_URI"
+    elif any("Bolt handshake" in str(one) for one in causes):
+        reason = "it does not answer in Bolt without TLS"
+        advice = "if it has a certificate, use the scheme bolt+s:// or neo4j+s:// in NEO4J_URI, else check the port"
+    return f"Cannot connect to Neo4j ({reason}): {advice}. Then run the same command again; finished work is kept."
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and what has caused it. The driver groups what each server of a cluster has failed with."""
+    while error is not None:
+        yield error
+        if isinstance(error, BaseExceptionGroup):
+            for one in error.exceptions:
+                yield from _causes(one)
+        error = error.__cause__ or error.__context__

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
-from neo4j.exceptions import Neo4jError
+import re
 
-from e2g_neo4j.errors import AccessError, DatabaseError
+import pytest
+from neo4j.exceptions import Neo4jError, ServiceUnavailable
+
+from e2g_neo4j.errors import AccessError, DatabaseError, UnreachableError
 from e2g_neo4j.graph import doctor
+from e2g_neo4j.runtime import drivers
 from e2g_neo4j.runtime.database import translated
+
+
+class Anything:
+    """Stands for a driver."""
 
 
 def test_a_lock_out_after_wrong_passwords_is_told_from_other_refusals() -> None:
@@ -25,9 +32,29 @@ def test_a_lock_out_after_wrong_passwords_is_told_from_other_refusals() -> None:
     ],
 )
 def test_a_transaction_that_is_too_large_for_the_server_names_what_to_raise(code: str) -> None:
-    error = Neo4jError._hydrate_neo4j(code=code, message="The memory pool limit was exceeded.")
-    with pytest.raises(DatabaseError, match=r"pool limit.*E2G_DB_HEAP_MB.*heap\.max_size"), translated():
-        raise error
+    limit = "would use more than the limit 128.0 MiB. dbms.memory.transaction.total.max threshold reached"
+    managed = Anything()
+    drivers.MANAGED.add(managed)
+    for server, message, advice in (
+        (managed, limit, "increase E2G_DB_HEAP_MB and restart"),
+        (None, limit, "increase dbms.memory.transaction.total.max of your server"),
+        (None, "The memory pool limit was exceeded.", "increase server.memory.heap.max_size of your server"),
+    ):
+        error = Neo4jError._hydrate_neo4j(code=code, message=message)
+        with pytest.raises(DatabaseError, match=re.escape(message)) as raised, translated(server):
+            raise error
+        assert advice in str(raised.value)
+
+
+def test_advice_about_a_lost_connection_is_about_the_server_that_is_used() -> None:
+    managed = Anything()
+    drivers.MANAGED.add(managed)
+    for server, advice in ((managed, "`e2g db logs`"), (None, "check NEO4J_URI")):
+        with pytest.raises(UnreachableError) as raised, translated(server):
+            raise ServiceUnavailable("Couldn't connect to 127.0.0.1:1:\nFailed to establish connection")
+        assert advice in str(raised.value)
+        assert ("NEO4J_URI" in str(raised.value)) == (server is None)
+        assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
