@@ -30,8 +30,6 @@ SILENT_SECONDS = 10
 MANAGED: WeakSet[Any] = WeakSet()
 """The drivers of managed servers."""
 
-SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-
 
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -100,12 +98,6 @@ def open_async_driver(where: Address, settings: Settings) -> AsyncDriver:
 
 
 def _opened(driver: Callable[..., Any], where: Address, settings: Settings, resolver: Any) -> Any:
-    scheme = where.uri.partition("://")[0]
-    if scheme not in SCHEMES:
-        web = " It is the address of a web page, such as Neo4j Browser." if scheme in ("http", "https") else ""
-        raise ConfigurationError(
-            f"NEO4J_URI is no address of Neo4j's Bolt protocol.{web} Set it to bolt://HOST:7687 or neo4j://HOST:7687."
-        )
     try:
         opened = driver(
             where.uri,
@@ -120,7 +112,8 @@ def _opened(driver: Callable[..., Any], where: Address, settings: Settings, reso
             resolver=resolver,
         )
     except (DriverConfigurationError, ValueError) as error:
-        raise ConfigurationError(f"NEO4J_URI is invalid ({error}): set it to bolt://HOST:PORT.") from error
+        reason = type(error).__name__  # its text repeats the address
+        raise ConfigurationError(f"NEO4J_URI is invalid ({reason}): set it to bolt://HOST:PORT.") from None
     if where.revive:
         MANAGED.add(opened)
     return opened
