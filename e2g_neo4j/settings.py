@@ -75,6 +75,13 @@ class Settings(BaseSettings):
             f"it is no address of Neo4j's Bolt protocol{web}, which is like bolt://HOST:7687 or neo4j://HOST:7687"
         )
 
+    @field_validator("neo4j_database")
+    @classmethod
+    def _check_database(cls, name: str) -> str:
+        if name.lower() == "system":
+            raise ValueError("`system` is the server's own and holds no graph; name another, by default `neo4j`")
+        return name
+
     neo4j_uri: str | None = Field(
         None,
         validation_alias=_neo4j("uri"),

@@ -14,4 +14,4 @@ def address(settings: Settings) -> Address:
         return Address(settings.neo4j_uri, settings.neo4j_username, password)
     server = LocalServer(settings)
     connection = server.start()
-    return Address(connection.uri, connection.username, connection.password.get_secret_value(), server.revive)
+    return Address(connection.uri, connection.username, connection.password.get_secret_value(), server)

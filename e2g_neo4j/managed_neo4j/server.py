@@ -137,6 +137,7 @@ class LocalServer:
         if state is None or state.stopped:
             raise LocalServerError("The managed Neo4j was stopped: run `e2g db start`.")
         if not process_of(state):
+            self._check_room()
             now = time.monotonic()
             if now < self._next_start:
                 raise LocalServerError(
@@ -150,6 +151,15 @@ class LocalServer:
             finally:
                 self._next_start = time.monotonic() + self._pause
         return HOST, (read_state(self._state_file) or state).bolt_port
+
+    def end_broken(self) -> None:
+        """Kill the server, because its database wants to be restarted and can do nothing more, such as after its disk
+        was full. A server that has just been started is another one."""
+        state = self._running()
+        if state and time.time() - state.started > START_SECONDS / 4:
+            logger.warning("The database of the managed Neo4j has failed. It is started again.")
+            with suppress(psutil.NoSuchProcess):
+                psutil.Process(state.pid).kill()
 
     def stop(self) -> bool:
         """Stop the server gracefully.

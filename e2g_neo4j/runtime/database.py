@@ -294,6 +294,14 @@ def translated(driver: object = None) -> Iterator[None]:
                 f"The server has not seen an earlier write in time ({error.message}): try again. If the database was "
                 "restored from a backup, restart this program and discard its bookmarks."
             ) from error
+        managed = MANAGED.get(driver) if driver else None
+        if any(sign in str(error) for sign in ("TransactionLogError", "needs to be restarted", "No space left")):
+            if managed:
+                managed.end_broken()
+            raise DatabaseError(
+                "Neo4j cannot write, most likely because its disk is full: free up space"
+                f"{'; it is started again by itself' if managed else ', then restart the database'} ({error})."
+            ) from error
         raise DatabaseError(f"Neo4j failed: {error}. Try again; `e2g db logs` shows more.") from error
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from ssl import SSLCertVerificationError
-from typing import Any
-from weakref import WeakSet
+from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 from neo4j import AsyncDriver, AsyncGraphDatabase, Driver, GraphDatabase
 from neo4j.exceptions import ConfigurationError as DriverConfigurationError
@@ -27,23 +27,33 @@ TEST_SECONDS = 2.0
 SILENT_SECONDS = 10
 """After so long, a connection whose other end does not confirm what was sent is given up, if the system can do it."""
 
-MANAGED: WeakSet[Any] = WeakSet()
-"""The drivers of managed servers."""
+
+class ManagedServer(Protocol):
+    """A server that this program has started."""
+
+    def revive(self) -> tuple[str, int]:
+        """Start it again if it has died, and return its host and port. Called for every new connection."""
+
+    def end_broken(self) -> None:
+        """End it, because its database wants to be restarted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the server is, and who logs in. `revive` starts a managed server again if it has died, and returns its host
-    and port. It is called for every new connection."""
+    """Where a server is, and who logs in."""
 
     uri: str
     username: str
     password: str
-    revive: Callable[[], tuple[str, int]] | None = None
+    managed: ManagedServer | None = None
+
+
+MANAGED: WeakKeyDictionary[Any, ManagedServer] = WeakKeyDictionary()
+"""The managed servers of drivers."""
 
 
 def open_driver(where: Address, settings: Settings) -> Driver:
-    revive = where.revive
+    revive = where.managed.revive if where.managed else None
     resolver = None if revive is None else lambda _: [revive()]
     driver: Driver = _opened(GraphDatabase.driver, where, settings, resolver)
     with suppress(AttributeError):  # another release of the driver: only its own time-outs apply
@@ -71,7 +81,7 @@ def open_driver(where: Address, settings: Settings) -> Driver:
 
 
 def open_async_driver(where: Address, settings: Settings) -> AsyncDriver:
-    resolve = where.revive and _resolve_async(where.revive)
+    resolve = _resolve_async(where.managed.revive) if where.managed else None
     driver: AsyncDriver = _opened(AsyncGraphDatabase.driver, where, settings, resolve)
     with suppress(AttributeError):
         pool: Any = driver._pool
@@ -114,8 +124,8 @@ def _opened(driver: Callable[..., Any], where: Address, settings: Settings, reso
     except (DriverConfigurationError, ValueError) as error:
         reason = type(error).__name__  # its text repeats the address
         raise ConfigurationError(f"NEO4J_URI is invalid ({reason}): set it to bolt://HOST:PORT.") from None
-    if where.revive:
-        MANAGED.add(opened)
+    if where.managed:
+        MANAGED[opened] = where.managed
     return opened
 
 

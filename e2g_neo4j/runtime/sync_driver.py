@@ -25,7 +25,7 @@ class SyncDriver:
         self._driver = driver
         self._loop = loop
         if driver in MANAGED:
-            MANAGED.add(self)
+            MANAGED[self] = MANAGED[driver]
 
     @property
     def execute_query_bookmark_manager(self) -> AsyncBookmarkManager:

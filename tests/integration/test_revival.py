@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import time
 from collections.abc import Iterator
 from itertools import pairwise
+from types import SimpleNamespace
 
 import httpx
 import psutil
@@ -16,7 +18,7 @@ from running_service import running
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.errors import LocalServerError
-from e2g_neo4j.managed_neo4j import LocalServer
+from e2g_neo4j.managed_neo4j import LocalServer, server
 
 
 @pytest.fixture(scope="module")
@@ -87,8 +89,8 @@ def test_one_that_was_stopped_stays_so(settings: Settings) -> None:
 def test_one_that_keeps_dying_is_started_more_and_more_rarely(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = LocalServer(settings)
-    server.start()
+    local = LocalServer(settings)
+    local.start()
     kill(settings)
     started: list[float] = []
 
@@ -96,14 +98,35 @@ def test_one_that_keeps_dying_is_started_more_and_more_rarely(
         started.append(time.monotonic())
         raise LocalServerError("There is no room.")
 
-    monkeypatch.setattr(server, "start", start)
+    monkeypatch.setattr(local, "start", start)
     said = set()
     until = time.monotonic() + 8
     while time.monotonic() < until:
         with pytest.raises(LocalServerError) as raised:
-            server.revive()
+            local.revive()
         said.add(str(raised.value).partition(" in ")[0])
         time.sleep(0.02)
     pauses = [after - before for before, after in pairwise(started)]
     assert [round(pause) for pause in pauses] == [1, 2, 4]
     assert said == {"There is no room.", "The managed Neo4j has died and is started again"}
+
+
+def test_one_whose_disk_was_full_is_started_again_when_there_is_room(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neo4j stays up after that, and its database refuses everything."""
+    with E2G(settings=settings) as client:
+        client.migrate()
+        running = LocalServer(settings)
+        pid = running.status().pid
+        running.end_broken()
+        assert running.status().pid == pid, "it has just been started: an error of the one before is no reason"
+        monkeypatch.setattr(server, "START_SECONDS", 0)
+        with monkeypatch.context() as full:
+            full.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+            running.end_broken()
+            for _ in range(3):
+                with pytest.raises(LocalServerError, match=r"MiB of disk and 0 are free.*free up space"):
+                    client.corpora()
+        monkeypatch.undo()
+        assert client.corpora() == {}

@@ -1,4 +1,4 @@
-"""A password that was put into the address of the database is never repeated."""
+"""What names no database is refused. A password that was put into its address is never repeated."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_what_is_no_address_is_not_repeated(uri: str, monkeypatch: pytest.Monkey
     with pytest.raises(ValidationError) as passed:
         Settings(neo4j_uri=uri)
     monkeypatch.setenv("NEO4J_URI", uri)
-    with pytest.raises(ConfigurationError, match="^NEO4J_URI is invalid: ") as read:
+    with pytest.raises(ConfigurationError, match="NEO4J_URI is invalid") as read:
         load_settings()
     for error in (passed.value, read.value):
         assert SECRET not in "".join(traceback.format_exception(error))
@@ -59,6 +59,13 @@ def test_what_is_no_address_is_not_repeated(uri: str, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("uri", [*RIGHT, "neo4j://localhost:7687?policy=near"])
 def test_addresses_are_taken(uri: str) -> None:
     assert Settings(neo4j_uri=uri).neo4j_uri == uri
+
+
+@pytest.mark.parametrize("name", ["system", "System"])
+def test_the_database_of_the_server_itself_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_DATABASE", name)
+    with pytest.raises(ConfigurationError, match="NEO4J_DATABASE is invalid: `system` is the server's own"):
+        load_settings()
 
 
 def test_the_address_of_a_page_is_recognised() -> None:
