@@ -52,6 +52,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 """Seconds before a server that died again is started again. They double each time."""
 CALM_SECONDS = 600.0
 """After so long, a server that dies has not died again."""
+NEW_SECONDS = 30.0
+"""For so long, a server may be asked what the one before it has failed at."""
 FREE_DISK_MB = 1024
 PRIVATE = 0o700
 """Mode of the home folder, because Neo4j writes world-readable files. Set at each start, because the user may have made
@@ -154,9 +156,9 @@ class LocalServer:
 
     def end_broken(self) -> None:
         """Kill the server, because its database wants to be restarted and can do nothing more, such as after its disk
-        was full. A server that has just been started is another one."""
+        was full. One that has just been started is another one."""
         state = self._running()
-        if state and time.time() - state.started > START_SECONDS / 4:
+        if state and time.time() - state.started > NEW_SECONDS:
             logger.warning("The database of the managed Neo4j has failed. It is started again.")
             with suppress(psutil.NoSuchProcess):
                 psutil.Process(state.pid).kill()

@@ -119,9 +119,10 @@ def test_one_whose_disk_was_full_is_started_again_when_there_is_room(
         client.migrate()
         running = LocalServer(settings)
         pid = running.status().pid
+        monkeypatch.setattr(server, "NEW_SECONDS", 3600)
         running.end_broken()
         assert running.status().pid == pid, "it has just been started: an error of the one before is no reason"
-        monkeypatch.setattr(server, "START_SECONDS", 0)
+        monkeypatch.setattr(server, "NEW_SECONDS", 0)
         with monkeypatch.context() as full:
             full.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
             running.end_broken()
