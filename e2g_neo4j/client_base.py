@@ -16,7 +16,7 @@ from e2g_neo4j.models.embedding.base import Embedder
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.strategies import with_strategies
 from e2g_neo4j.retrieval.strategy import Strategy
-from e2g_neo4j.runtime import bookmarks, database
+from e2g_neo4j.runtime import bookmarks, database, drivers
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.runtime.runner import AsyncRunner, Runner
 from e2g_neo4j.settings import Settings, load_settings
@@ -54,7 +54,7 @@ class SyncClient:
         self.settings = settings or load_settings()
         self.models = Models(self.settings, chat_model, embedder=embedder, nlp=nlp)
         self._borrowed = driver is not None
-        self.driver = driver or database.open_driver(address(self.settings))
+        self.driver = driver or drivers.open_driver(address(self.settings), self.settings)
         self.runner = Runner(self.driver, self.settings.neo4j_database, self.models)
 
     def __enter__(self) -> Self:
@@ -158,7 +158,7 @@ class AsyncClient:
         async with self._opening:
             if self.driver is None:
                 where = await asyncio.to_thread(address, self.settings)
-                self.driver = database.open_async_driver(where)
+                self.driver = drivers.open_async_driver(where, self.settings)
             return self.driver
 
     async def _run(self, operation: Operation[T]) -> T:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 import platformdirs
 from dotenv import dotenv_values
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, model_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from e2g_neo4j.errors import ConfigurationError
@@ -30,6 +31,11 @@ NOT_OF_A_FOLDER = ("home", "cluster", "prompts", "templates", "text_to_cypher", 
 provider's key. FOLDER_FILE cannot set them. A Dask scheduler sends code, and a spaCy pipeline is imported."""
 
 
+_HOST = r"(?:[^\s/?#@:\[\]]+|\[[\w:.%]+\])(?::\d{1,5})?/?"
+_ADDRESS = re.compile(rf"bolt(?:\+s|\+ssc)?://{_HOST}|neo4j(?:\+s|\+ssc)?://{_HOST}(?:\?[^\s@#]*)?")
+"""What the driver takes, without a user name and password. Rules for routing may follow neo4j://HOST."""
+
+
 def _neo4j(name: str) -> AliasChoices:
     """Return the names of a database setting, which has the prefix of Neo4j's own tools instead of `E2G_`."""
     return AliasChoices(f"neo4j_{name}", f"NEO4J_{name.upper()}")
@@ -42,7 +48,12 @@ class Settings(BaseSettings):
     """
 
     model_config = SettingsConfigDict(
-        env_prefix="E2G_", env_file=FOLDER_FILE, env_file_encoding="utf-8", extra="ignore", populate_by_name=True
+        env_prefix="E2G_",
+        env_file=FOLDER_FILE,
+        env_file_encoding="utf-8",
+        extra="ignore",
+        populate_by_name=True,
+        hide_input_in_errors=True,
     )
 
     @model_validator(mode="before")
@@ -50,6 +61,26 @@ class Settings(BaseSettings):
     def _leave_out_empty(cls, values: dict[str, Any]) -> dict[str, Any]:
         """Take an empty value for none, as `E2G_CHAT_MODEL=` is meant, where empty has no meaning of its own."""
         return {name: value for name, value in values.items() if value != "" or name.endswith("_prefix")}
+
+    @field_validator("neo4j_uri")
+    @classmethod
+    def _check_address(cls, uri: str | None) -> str | None:
+        """Refuse what is no address, without repeating it: it may contain a password."""
+        if uri is None or _ADDRESS.fullmatch(uri):
+            return uri
+        if "@" in uri:
+            raise ValueError("a user name and password belong in NEO4J_USERNAME and NEO4J_PASSWORD")
+        web = ", but of a web page, such as Neo4j Browser" if uri.startswith(("http:", "https:")) else ""
+        raise ValueError(
+            f"it is no address of Neo4j's Bolt protocol{web}, which is like bolt://HOST:7687 or neo4j://HOST:7687"
+        )
+
+    @field_validator("neo4j_database")
+    @classmethod
+    def _check_database(cls, name: str) -> str:
+        if name.lower() == "system":
+            raise ValueError("`system` is the server's own and holds no graph; name another, by default `neo4j`")
+        return name
 
     neo4j_uri: str | None = Field(
         None,
@@ -61,6 +92,30 @@ class Settings(BaseSettings):
         None, validation_alias=_neo4j("password"), description="Password of this user."
     )
     neo4j_database: str = Field("neo4j", validation_alias=_neo4j("database"), description="Name of the database.")
+    neo4j_connect_seconds: float = Field(
+        6.0,
+        gt=0,
+        validation_alias=_neo4j("connect_seconds"),
+        description="Seconds in which a connection must be there: a free one, or a new one that is logged in.",
+    )
+    neo4j_idle_seconds: float = Field(
+        10.0,
+        ge=0,
+        validation_alias=_neo4j("idle_seconds"),
+        description="Seconds after which an unused connection is tested before it is used, by one round trip.",
+    )
+    neo4j_keep_alive_seconds: int = Field(
+        30,
+        ge=1,
+        validation_alias=_neo4j("keep_alive_seconds"),
+        description="Seconds after which an unused connection is probed, so that no firewall forgets it.",
+    )
+    neo4j_lifetime_seconds: float = Field(
+        3000.0,
+        gt=0,
+        validation_alias=_neo4j("lifetime_seconds"),
+        description="Seconds after which a connection is replaced. Aura closes connections after an hour.",
+    )
 
     home: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("e2g-neo4j", appauthor=False)),
@@ -205,7 +260,8 @@ def load_settings(env_file: Path | None = FOLDER_FILE) -> Settings:
         fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
         name = str(fault["loc"][0]).upper() if fault["loc"] else "A setting"
         variable = name if name.startswith(("NEO4J_", "E2G_")) else f"E2G_{name}"
-        raise ConfigurationError(f"{variable} is invalid: {fault['msg']}. Correct it or unset it.") from None
+        message = fault["msg"].removeprefix("Value error, ")
+        raise ConfigurationError(f"{variable} is invalid: {message}. Correct it or unset it.") from None
 
 
 def _names_in(env_file: Path | None) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 from contextlib import suppress
 from threading import Thread
 
@@ -19,14 +20,16 @@ class Server:
 
     Args:
         agent: What it calls itself, such as `Neo4j/5.20.0`.
+        tls: Its certificate; None: it has none.
 
     Attributes:
         uri: Its address.
         asked: The messages beside those of the log-in.
     """
 
-    def __init__(self, agent: str) -> None:
+    def __init__(self, agent: str, tls: ssl.SSLContext | None = None) -> None:
         self.agent = agent
+        self._tls = tls
         self.asked: list[bytes] = []
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.uri = f"bolt://127.0.0.1:{self._socket.getsockname()[1]}"
@@ -45,7 +48,10 @@ class Server:
 
     def _serve(self, client: socket.socket) -> None:
         with suppress(OSError), client:
-            exactly(client, 20)
+            if self._tls:
+                client = self._tls.wrap_socket(client, server_side=True)
+            if not exactly(client, 20).startswith(b"\x60\x60\xb0\x17"):
+                return
             client.sendall(_CHOSEN)
             for message in messages(client):
                 if message[1] == _GOODBYE:

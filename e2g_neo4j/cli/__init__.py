@@ -79,7 +79,7 @@ def _show_warnings() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
     logging.getLogger("e2g_neo4j").addHandler(handler)
-    logging.getLogger("neo4j").setLevel(logging.ERROR)  # its warnings are of what it tries again
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # it logs what is tried again; other errors are raised too
     HANDLER.install()
 
 

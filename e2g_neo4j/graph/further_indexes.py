@@ -22,7 +22,7 @@ def create(driver: Driver, database: str, *, suffix: str, dimensions: int) -> No
         AccessError: the user may not change the schema.
     """
     vectors, words = split_suffix(suffix)
-    with translated():
+    with translated(driver):
         existing = indexes.indexes_of(driver, database)
         names = ("migrate/chunk_words", "migrate/window_words") if words else ()
         wanted = [load(name, vectors=words) for name in names]

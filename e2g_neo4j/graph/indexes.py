@@ -30,7 +30,7 @@ def run(driver: Driver, database: str, statement: str, **parameters: Any) -> Row
 
 def indexes_of(driver: Driver, database: str) -> set[str]:
     """Return the names of the indexes of this project."""
-    with translated():
+    with translated(driver):
         return {row["name"] for row in run(driver, database, "indexes")}
 
 

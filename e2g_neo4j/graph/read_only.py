@@ -118,7 +118,7 @@ def reading(driver: Driver, database: str) -> Iterator[Reading]:
     """Open a read transaction, in which the server refuses to write, with a timeout."""
     options = {**session_options(driver, database), "default_access_mode": READ_ACCESS, "fetch_size": FETCHED}
     with (
-        translated(),
+        translated(driver),
         driver.session(**options) as session,
         session.begin_transaction(timeout=SECONDS) as transaction,
     ):

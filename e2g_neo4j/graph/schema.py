@@ -136,7 +136,7 @@ def migrate(
         MigrationError: files and database contradict each other, or a migration holds the lock for too long.
         AccessError: the user may not change the schema.
     """
-    with translated():
+    with translated(driver):
         driver.verify_connectivity()  # fails at once, while a query would be retried for half a minute
         scripts = read_scripts(old=is_old(driver))
         pending, missing, _ = _find_missing(driver, database, scripts, parts)
@@ -148,7 +148,7 @@ def migrate(
 
 def info(driver: Driver, database: str) -> list[MigrationInfo]:
     """Return all migrations in the files and the database, in order, without changing anything."""
-    with translated():
+    with translated(driver):
         driver.verify_connectivity()
         return compare(
             read_scripts(old=is_old(driver)), run(driver, database, "history"), vector_dimensions(driver, database)

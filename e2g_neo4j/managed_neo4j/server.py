@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import math
 import os
 import secrets
 import shutil
@@ -35,6 +37,8 @@ from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.runtime.waiting import waiting_for
 from e2g_neo4j.settings import Settings
 
+logger = logging.getLogger(__name__)
+
 USERNAME = "neo4j"
 START_SECONDS = 120.0
 ANSWER_SECONDS = 6.0
@@ -44,6 +48,12 @@ LOCK_SECONDS = 900.0
 """The first start holds the lock while it downloads."""
 OVERHEAD_MB = PAGE_CACHE_MB + 450
 """Memory that the server needs in addition to its heap: page cache, metaspace, threads."""
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+"""Seconds before a server that died again is started again. They double each time."""
+CALM_SECONDS = 600.0
+"""After so long, a server that dies has not died again."""
+NEW_SECONDS = 30.0
+"""For so long, a server may be asked what the one before it has failed at."""
 FREE_DISK_MB = 1024
 PRIVATE = 0o700
 """Mode of the home folder, because Neo4j writes world-readable files. Set at each start, because the user may have made
@@ -90,6 +100,7 @@ class LocalServer:
         self.password_file = self.home / "password"
         self._state_file = self.home / "state.json"
         self._log = self.home / "logs" / "console.log"
+        self._pause, self._next_start = FIRST_PAUSE, -math.inf
 
     def start(self) -> Connection:
         """Start the server if it is not running, and wait until it accepts connections.
@@ -117,6 +128,40 @@ class LocalServer:
             running = replace(running, ready=True)
             write_state(self._state_file, running)
             return self._connection(running)
+
+    def revive(self) -> tuple[str, int]:
+        """Start the server again if it has died, but more and more rarely if it keeps dying. Returns its host and port.
+
+        Raises:
+            LocalServerError: It does not start, or was stopped.
+        """
+        state = read_state(self._state_file)
+        if state is None or state.stopped:
+            raise LocalServerError("The managed Neo4j was stopped: run `e2g db start`.")
+        if not process_of(state):
+            self._check_room()
+            now = time.monotonic()
+            if now < self._next_start:
+                raise LocalServerError(
+                    f"The managed Neo4j has died and is started again in {self._next_start - now:.0f} s: "
+                    f"{self._last_error()} `e2g db logs` shows more."
+                )
+            self._pause = FIRST_PAUSE if now > self._next_start + CALM_SECONDS else min(2 * self._pause, LONGEST_PAUSE)
+            logger.warning("The managed Neo4j has died. It is started again.")
+            try:
+                self.start()
+            finally:
+                self._next_start = time.monotonic() + self._pause
+        return HOST, (read_state(self._state_file) or state).bolt_port
+
+    def end_broken(self) -> None:
+        """Kill the server, because its database wants to be restarted and can do nothing more, such as after its disk
+        was full. One that has just been started is another one."""
+        state = self._running()
+        if state and time.time() - state.started > NEW_SECONDS:
+            logger.warning("The database of the managed Neo4j has failed. It is started again.")
+            with suppress(psutil.NoSuchProcess):
+                psutil.Process(state.pid).kill()
 
     def stop(self) -> bool:
         """Stop the server gracefully.
@@ -206,6 +251,10 @@ class LocalServer:
     def _stop(self) -> bool:
         state = read_state(self._state_file)
         process = process_of(state) if state else None
+        if state:
+            write_state(
+                self._state_file, replace(state, stopped=True)
+            )  # before it ends, so that nobody starts it again
         if process is None:
             return False
         with suppress(psutil.NoSuchProcess):

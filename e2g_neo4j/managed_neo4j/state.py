@@ -18,7 +18,7 @@ class State:
     """The state of the server process.
 
     A process is the server only if its pid and start time match, because pids are reused. `ready` is set when it
-    accepts the password. The next start prefers the same ports.
+    accepts the password, `stopped` before it is told to stop. The next start prefers the same ports.
     """
 
     pid: int
@@ -26,6 +26,7 @@ class State:
     bolt_port: int
     http_port: int
     ready: bool = False
+    stopped: bool = False
 
 
 def read_state(path: Path) -> State | None:

@@ -1,4 +1,4 @@
-"""Open drivers, run reads and writes, and translate the errors of Neo4j."""
+"""Run reads and writes, and translate the errors of Neo4j."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias, TypeVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from neo4j import (
     READ_ACCESS,
     AsyncDriver,
-    AsyncGraphDatabase,
     AsyncManagedTransaction,
     Bookmarks,
     Driver,
-    GraphDatabase,
     ManagedTransaction,
     Query,
     Record,
@@ -32,41 +30,24 @@ from neo4j.exceptions import (
     ServiceUnavailable,
     SessionExpired,
 )
-from neo4j.exceptions import (
-    ConfigurationError as DriverConfigurationError,
-)
 
 from e2g_neo4j.errors import (
     AccessError,
-    ConfigurationError,
     DatabaseError,
     E2GError,
     InputError,
     UnreachableError,
 )
 from e2g_neo4j.runtime.bookmarks import LONGEST_BOOKMARK, as_text
+from e2g_neo4j.runtime.drivers import MANAGED, RETRY_SECONDS, explain_failure
 from e2g_neo4j.runtime.requests import Read, Rows, Write
 from e2g_neo4j.runtime.statements import Variant, load, variant_for
 
 READ_SECONDS = 30.0
 """Timeout of reads, enforced by the server."""
 
-RETRY_SECONDS = 30.0
-"""How long reads and writes are retried that fail transiently."""
-
-CONNECT_SECONDS = 6.0
-"""Within so long a server must accept a connection and answer the first message, and a connection of the pool must be
-free."""
-
 FIRST_WAIT, LONGEST_WAIT = 0.2, 8.0
 """Seconds between two attempts of a read. They double each time, and up to a fifth is added at random."""
-
-IDLE_SECONDS = 60.0
-"""A connection that was idle for longer is tested before it is used, because load balancers and firewalls close idle
-connections. The test is one round trip."""
-
-LIFETIME_SECONDS = 3000.0
-"""Maximum age of a connection: 50 minutes, as Neo4j recommends for Aura, which closes connections after an hour."""
 
 SEARCH_SINCE = (2026, 1)
 """The first version with the SEARCH clause and filters in vector indexes. Older servers get the fragments
@@ -77,47 +58,6 @@ LTS = (5, 26)
 
 ROWS_AT_ONCE = 1000
 """Rows of a long result that are fetched at once."""
-
-D = TypeVar("D", Driver, AsyncDriver)
-
-SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-
-Address: TypeAlias = tuple[str, tuple[str, str]]
-"""URI, and user name with password."""
-
-
-def open_driver(where: Address) -> Driver:
-    return _opened(GraphDatabase.driver, where)
-
-
-def open_async_driver(where: Address) -> AsyncDriver:
-    return _opened(AsyncGraphDatabase.driver, where)
-
-
-def _opened(driver: Callable[..., D], where: Address) -> D:
-    uri, auth = where
-    scheme = uri.partition("://")[0]
-    if scheme not in SCHEMES:
-        web = " This is the address of a web page, such as Neo4j Browser." if scheme in ("http", "https") else ""
-        raise ConfigurationError(
-            f"NEO4J_URI {uri!r} is no address of Neo4j's Bolt protocol.{web} Set it to bolt://HOST:7687 or "
-            "neo4j://HOST:7687."
-        )
-    try:
-        return driver(
-            uri,
-            auth=auth,
-            connection_timeout=CONNECT_SECONDS,
-            connection_acquisition_timeout=CONNECT_SECONDS,
-            max_transaction_retry_time=RETRY_SECONDS,
-            liveness_check_timeout=IDLE_SECONDS,
-            max_connection_lifetime=LIFETIME_SECONDS,
-            notifications_min_severity="OFF",
-            user_agent="e2g-neo4j",
-        )
-    except (DriverConfigurationError, ValueError) as error:
-        raise ConfigurationError(f"NEO4J_URI {uri!r} is invalid ({error}): set it to bolt://HOST:PORT.") from error
-
 
 _old: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 """For each driver, whether its server is older than SEARCH_SINCE."""
@@ -137,7 +77,7 @@ def is_old(driver: Driver) -> bool:
         DatabaseError: It is older than `LTS`, and could not run the statements.
     """
     if driver not in _old:
-        with translated():
+        with translated(driver):
             _old[driver] = _check_version(driver.get_server_info().agent) < SEARCH_SINCE
     return _old[driver]
 
@@ -145,7 +85,7 @@ def is_old(driver: Driver) -> bool:
 async def is_old_async(driver: AsyncDriver) -> bool:
     """Like `is_old`, as a coroutine."""
     if driver not in _old:
-        with translated():
+        with translated(driver):
             _old[driver] = _check_version((await driver.get_server_info()).agent) < SEARCH_SINCE
     return _old[driver]
 
@@ -173,7 +113,7 @@ def read(driver: Driver, database: str, request: Read, bookmarks: Bookmarks | No
         request: The read.
         bookmarks: What the server must have seen, besides the writes of this driver.
     """
-    with translated():
+    with translated(driver):
         text = load(request.statement, variant_for(request.parameters, is_old(driver)), request.vectors)
         query = Query(text, timeout=READ_SECONDS)
         options = {**session_options(driver, database), "default_access_mode": READ_ACCESS, "bookmarks": bookmarks}
@@ -209,7 +149,7 @@ def wait_for(driver: Driver, database: str, bookmarks: Bookmarks) -> None:
     if len(as_text(known)) > LONGEST_BOOKMARK:
         # A bookmark may name other databases. Neo4j keeps those it does not know, so that they add up. Sessions that
         # write go to the leader, which has seen every write: its bookmark replaces all others.
-        with translated(), driver.session(database=database) as session:
+        with translated(driver), driver.session(database=database) as session:
             session.run(load("query/ping")).consume()
             manager.update_bookmarks(known, session.last_bookmarks().raw_values)
 
@@ -229,7 +169,7 @@ def write(driver: Driver, database: str, request: Write) -> Rows:
         return rows
 
     is_old(driver)
-    with translated(), driver.session(**session_options(driver, database)) as session:
+    with translated(driver), driver.session(**session_options(driver, database)) as session:
         return session.execute_write(work)
 
 
@@ -248,7 +188,7 @@ def locked(driver: Driver, database: str, corpus: str) -> Iterator[Callable[[str
     """
     parameters = {"corpus": corpus}
     with (
-        translated(),
+        translated(driver),
         driver.session(**session_options(driver, database), fetch_size=ROWS_AT_ONCE) as session,
         session.begin_transaction() as transaction,
     ):
@@ -264,7 +204,7 @@ def locked(driver: Driver, database: str, corpus: str) -> Iterator[Callable[[str
 
 async def read_async(driver: AsyncDriver, database: str, request: Read, bookmarks: Bookmarks | None = None) -> Rows:
     """Like `read`, as a coroutine."""
-    with translated():
+    with translated(driver):
         text = load(request.statement, variant_for(request.parameters, await is_old_async(driver)), request.vectors)
         query = Query(text, timeout=READ_SECONDS)
         options = {**session_options(driver, database), "default_access_mode": READ_ACCESS, "bookmarks": bookmarks}
@@ -288,7 +228,7 @@ async def wait_for_async(driver: AsyncDriver, database: str, bookmarks: Bookmark
     await read_async(driver, database, Read("query/ping", {}), bookmarks)
     known = await manager.get_bookmarks()
     if len(as_text(known)) > LONGEST_BOOKMARK:
-        with translated():
+        with translated(driver):
             async with driver.session(database=database) as session:
                 result = await session.run(load("query/ping"))
                 await result.consume()
@@ -312,14 +252,14 @@ async def write_async(driver: AsyncDriver, database: str, request: Write) -> Row
         return rows
 
     await is_old_async(driver)
-    with translated():
+    with translated(driver):
         async with driver.session(**session_options(driver, database)) as session:
             return await session.execute_write(work)
 
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """Translate errors of the driver to `E2GError`s."""
+def translated(driver: object = None) -> Iterator[None]:
+    """Translate errors of a driver to `E2GError`s, whose advice depends on whose server it is."""
     try:
         yield
     except E2GError:
@@ -334,10 +274,7 @@ def translated() -> Iterator[None]:
     except Forbidden as error:
         raise AccessError(f"This Neo4j user lacks a privilege ({error.message}): use a user that has it.") from error
     except (ServiceUnavailable, SessionExpired) as error:
-        raise UnreachableError(
-            f"Cannot connect to Neo4j ({error}): check NEO4J_URI and that the server runs, or unset NEO4J_URI to use "
-            "the managed server. Then run the same command again; finished work is kept."
-        ) from error
+        raise UnreachableError(explain_failure(error, managed=driver in MANAGED)) from error
     except ClientError as error:
         if (error.code or "").endswith("AuthenticationRateLimit"):
             raise AccessError(
@@ -351,17 +288,30 @@ def translated() -> Iterator[None]:
         raise DatabaseError(_client_error_message(error)) from error
     except (Neo4jError, DriverError) as error:
         if isinstance(error, Neo4jError) and "OutOfMemory" in (error.code or ""):
-            raise DatabaseError(
-                f"Neo4j ran out of memory in a transaction ({error.message}): increase E2G_DB_HEAP_MB and restart the "
-                "managed server, or increase server.memory.heap.max_size of your own server. Then run the same command "
-                "again; finished work is kept."
-            ) from error
+            raise DatabaseError(_memory_message(error.message or "", managed=driver in MANAGED)) from error
         if isinstance(error, Neo4jError) and "BookmarkTimeout" in (error.code or ""):
             raise DatabaseError(
                 f"The server has not seen an earlier write in time ({error.message}): try again. If the database was "
                 "restored from a backup, restart this program and discard its bookmarks."
             ) from error
+        managed = MANAGED.get(driver) if driver else None
+        if any(sign in str(error) for sign in ("TransactionLogError", "needs to be restarted", "No space left")):
+            if managed:
+                managed.end_broken()
+            raise DatabaseError(
+                "Neo4j cannot write, most likely because its disk is full: free up space"
+                f"{'; it is started again by itself' if managed else ', then restart the database'} ({error})."
+            ) from error
         raise DatabaseError(f"Neo4j failed: {error}. Try again; `e2g db logs` shows more.") from error
+
+
+def _memory_message(message: str, *, managed: bool) -> str:
+    limit = re.search(r"\b(?:db|dbms|server)\.memory\.[\w.]*\w", message)
+    advice = f"increase {limit[0] if limit else 'server.memory.heap.max_size'} of your server"
+    if managed:
+        advice = "increase E2G_DB_HEAP_MB and restart the managed server"
+    advice += ". Then run the same command again; finished work is kept."
+    return f"Neo4j ran out of memory in a transaction ({message}): {advice}"
 
 
 def _client_error_message(error: ClientError) -> str:

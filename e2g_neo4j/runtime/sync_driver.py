@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession, AsyncTransaction
 from neo4j.api import AsyncBookmarkManager
 
+from e2g_neo4j.runtime.drivers import MANAGED
+
 T = TypeVar("T")
 
 
@@ -22,6 +24,8 @@ class SyncDriver:
     def __init__(self, driver: AsyncDriver, loop: asyncio.AbstractEventLoop) -> None:
         self._driver = driver
         self._loop = loop
+        if driver in MANAGED:
+            MANAGED[self] = MANAGED[driver]
 
     @property
     def execute_query_bookmark_manager(self) -> AsyncBookmarkManager:

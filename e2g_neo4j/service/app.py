@@ -176,7 +176,8 @@ async def _problems(client: AsyncE2G) -> list[str]:
             await asyncio.to_thread(lambda: (client.models.fingerprint, client.models.nlp))
             await client.runner.run(check_migrations(["service"]))
     except TimeoutError:
-        return [f"The database did not answer within {READY_SECONDS:.0f} s, or the models are still being loaded."]
+        database = "The database at NEO4J_URI" if client.settings.neo4j_uri else "The managed Neo4j"
+        return [f"{database} did not answer within {READY_SECONDS:.0f} s, or the models are still being loaded."]
     except E2GError as error:
         return [str(error)]
     return []

@@ -312,7 +312,7 @@ async def test_a_connection_that_the_server_closed_is_replaced(settings, driver,
         await other.corpora()
 
 
-async def test_idle_connections_are_tested_before_they_are_used(settings, caplog, monkeypatch):
+async def test_idle_connections_are_tested_before_they_are_used(settings, caplog):
     """The driver notices a connection that was closed. One that a firewall has dropped looks open, until it is used."""
     caplog.set_level(logging.DEBUG, "neo4j.io")
 
@@ -321,8 +321,8 @@ async def test_idle_connections_are_tested_before_they_are_used(settings, caplog
         caplog.clear()
         return found
 
-    for idle, tests in ((database.IDLE_SECONDS, 0), (0.0, 1)):
-        monkeypatch.setattr(database, "IDLE_SECONDS", idle)
+    for idle, tests in ((settings.neo4j_idle_seconds, 0), (0.0, 1)):
+        settings = settings.model_copy(update={"neo4j_idle_seconds": idle})
         with E2G(settings=settings) as client:
             client.corpora()
             resets()

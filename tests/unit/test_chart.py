@@ -39,6 +39,9 @@ OWN = {"E2G_PUBLIC_URL", "E2G_WORKERS"}
 MANAGED = {"E2G_HOME", "E2G_DB_HEAP_MB"}
 """Settings of the managed server, which no container starts."""
 
+NAMED = {"NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE"}
+"""Settings that have values of their own."""
+
 REQUIRED: dict[str, Any] = {
     "image": {"repository": "registry.example.org/e2g-neo4j"},
     "neo4j": {"uri": "neo4j+s://graph.example.org", "passwordSecret": {"name": "graph"}},
@@ -91,13 +94,13 @@ def test_the_schema_knows_every_value_and_no_other() -> None:
 
 def test_settings_can_be_set_but_for_those_that_the_chart_derives() -> None:
     allowed = set(SCHEMA["properties"]["settings"]["propertyNames"]["anyOf"][0]["enum"])
-    assert allowed == {name for name in FIELDS if name.startswith("E2G_")} - OWN - MANAGED
+    assert allowed == set(FIELDS) - NAMED - OWN - MANAGED
 
 
 def test_the_templates_name_only_variables_of_the_program() -> None:
     text = "".join(file.read_text(encoding="utf-8") for file in (CHART / "templates").iterdir())
     named = set(re.findall(r"- name: ((?:E2G|NEO4J)_\w+)", text))
-    assert named == {name for name in FIELDS if name.startswith("NEO4J_")} | OWN
+    assert named == NAMED | OWN
 
 
 def test_the_page_names_what_there_is() -> None:
