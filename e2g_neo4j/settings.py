@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+from collections.abc import Set
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -226,13 +227,25 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Leave out what FOLDER_FILE cannot set."""
+        """Leave out what FOLDER_FILE cannot set, and take the rest as it is written there."""
         file = dotenv_settings
         if isinstance(file, DotEnvSettingsSource) and file.env_file is FOLDER_FILE:
             refused = {variable_of(name).lower() for name in NOT_OF_A_FOLDER}
             _warn_of_refused(frozenset(refused & file.env_vars.keys()))
-            file.env_vars = {name: value for name, value in file.env_vars.items() if name not in refused}
+            literal = dotenv_values(FOLDER_FILE, interpolate=False, encoding="utf-8")  # ${…} could send a secret
+            found = {name.lower(): value for name, value in literal.items()}
+            file.env_vars = {name: value for name, value in found.items() if name not in refused}
+            _check_password(found.keys(), {name.lower() for name in (*os.environ, *init_settings())})
         return init_settings, env_settings, file
+
+
+def _check_password(in_file: Set[str], elsewhere: Set[str]) -> None:
+    """Raise a ConfigurationError if a folder's server would get the password of the environment."""
+    if "neo4j_uri" in in_file - elsewhere and "neo4j_password" in elsewhere - in_file:
+        raise ConfigurationError(
+            f"NEO4J_URI is set in the file {FOLDER_FILE} and NEO4J_PASSWORD in the environment. The folder may be "
+            "somebody else's, and its server would get the password: set both in the environment, or both in the file."
+        )
 
 
 def variable_of(name: str) -> str:

@@ -251,10 +251,8 @@ class LocalServer:
     def _stop(self) -> bool:
         state = read_state(self._state_file)
         process = process_of(state) if state else None
-        if state:
-            write_state(
-                self._state_file, replace(state, stopped=True)
-            )  # before it ends, so that nobody starts it again
+        if state:  # before it ends, so that nobody starts it again
+            write_state(self._state_file, replace(state, stopped=True))
         if process is None:
             return False
         with suppress(psutil.NoSuchProcess):

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from e2g_neo4j import Settings
 from e2g_neo4j.cli.mcp import mcp
@@ -104,6 +105,25 @@ def test_the_file_of_a_folder_does_not_decide_what_runs(
     for name, value in DECISIVE.items():
         monkeypatch.setenv(name, value)
     assert load_settings() == named
+
+
+def test_a_server_that_a_folder_names_gets_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SECRET", "s3cret")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text("NEO4J_URI=bolt://evil\nNEO4J_USERNAME=${SECRET}\nNEO4J_PASSWORD=pa$$\n")
+    settings = load_settings()
+    assert (settings.neo4j_username, settings.neo4j_password) == ("${SECRET}", SecretStr("pa$$"))
+    (tmp_path / ".env").write_text("NEO4J_URI=bolt://evil\n")
+    assert load_settings().neo4j_uri == "bolt://evil"
+    monkeypatch.setenv("NEO4J_PASSWORD", "s3cret")
+    with pytest.raises(ConfigurationError, match="its server would get the password") as told:
+        load_settings()
+    assert "s3cret" not in str(told.value)
+    assert Settings(neo4j_uri="bolt://127.0.0.1").neo4j_uri == "bolt://127.0.0.1"
+    monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1")
+    assert load_settings().neo4j_uri == "bolt://127.0.0.1"
 
 
 @pytest.mark.parametrize("asked", [False, True])
