@@ -342,8 +342,8 @@ def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexP
 
 
 def _recognise_languages(documents: Sequence[SourceDocument], run: IndexRun) -> dict[str, str]:
-    """Find the documents of a run that are not in the language of their corpus. Return what to tell of them, by source
-    or language."""
+    """Find the documents of a run that are not in the language of their corpus. Return what to tell of them, by source,
+    of those in one language by the first."""
     corpus, models = run.corpus, run.models
     told, sources = dict[str, str](), dict[str, list[str]]()
     for document in documents:
@@ -359,7 +359,7 @@ def _recognise_languages(documents: Sequence[SourceDocument], run: IndexRun) -> 
     for code, those in sources.items():
         which = f"{those[0]} is" if len(those) == 1 else f"{those[0]} and {len(those) - 1} more are"
         own, other = name_of(models.language), name_of(code)
-        told[f"{corpus} in {other}"] = (
+        told[those[0]] = (
             f"{which} in {other}, and the corpus {corpus!r} in {own}: names are found by the pipeline "
             f"{models_beside(code, models).pipeline_id}, and words by the stems of {own}."
         )

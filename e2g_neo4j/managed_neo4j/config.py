@@ -118,7 +118,7 @@ def free_port(preferred: int, *, not_this: int | None = None) -> int:
     Raises:
         LocalServerError: There is no free port.
     """
-    for port in (preferred, 0):
+    for port in (preferred, *[0] * 9):
         if port and (port == not_this or is_listening(port)):
             continue
         with suppress(OSError), socket.socket() as probe:

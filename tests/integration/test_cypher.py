@@ -662,6 +662,7 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
     writing = {name for name in FILES if name.startswith("index/")}
     elsewhere = {
         "index/documents",
+        "index/known_files",
         "index/names",
         "index/open_names",
         "index/overrides",

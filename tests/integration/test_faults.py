@@ -157,9 +157,9 @@ def test_a_stream_begins_anew_only_before_it_has_begun(server, waits):
 
 def test_a_server_that_cuts_prompts_is_found_out(server, waits):
     """It says that it read fewer tokens than the prompt has words."""
-    server.replies = [WHOLE]
+    server.replies = [WHOLE.replace(b'"prompt_eval_count": 5', b'"prompt_eval_count": 1400')]
     with pytest.raises(ModelError, match="truncates prompts"):
-        ask(server.model, ChatRequest("", "word " * 200, 20))
+        ask(server.model, ChatRequest("", "a " * 1500, 20))
 
 
 def test_a_summary_goes_on_after_faults_and_is_kept(server, waits):

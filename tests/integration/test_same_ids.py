@@ -59,7 +59,7 @@ READS = sorted(
     for path in (folder("cypher") / kind).glob("*.cypher")
     if "$corpus" in path.read_text(encoding="utf-8") and "// →" in path.read_text(encoding="utf-8")
     if path.stem not in ("hold", "vectors", "cached", "reports")  # depend on numbers and hashes of a corpus
-    and path.stem != "other_corpora"  # asks for them
+    and path.stem not in ("other_corpora", "tied_entities")  # asks for them, or for nodes of the user
 )
 """Statements that give something back. Some also take a lock, or documents for a run."""
 
@@ -136,6 +136,7 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "where": [],
         "key": "mr harker",
         "label": linked,
+        "labels": [linked],
         "name": "name",
         "aliases": None,
         "linked": ["1"],
@@ -194,6 +195,7 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
 OF_ONE: dict[str, dict[str, Any]] = {
     "references/titles": {"words": ["title"]},
     "references/sources": {"sources": ["d0.txt", "d1.txt"]},
+    "index/known_files": {"sources": ["d0.txt"], "folders": ["d"]},
     "index/hold_version": {"known": [], "pairs": [], "any_words": {}},
     "query/aliases": {"key": None, "document": None},
     "query/document_page": {"after": "d0"},
