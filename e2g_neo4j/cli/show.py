@@ -117,14 +117,17 @@ def remarks(out: Console, done: IndexReport | IndexPlan) -> None:
     """Print what could not be read, all of it, what looks wrong, what is not in the texts, and what was passed over."""
     lost = {source: "; ".join(what) for source, what in done.losses.items()}
     pruned = isinstance(done, IndexReport) and done.pruned
-    what = "its document was deleted" if pruned else "its document is kept; `e2g index FOLDER --prune` deletes it"
+    what = (
+        "its document was deleted" if pruned else "its document is kept. To delete it, run `{}`, or index with --prune."
+    )
+    gone = {one: what.format(shlex.join(["e2g", "delete", one, "--corpus", done.corpus])) for one in done.gone}
     for verb, reasons, noun in (
         ("Left out", done.failed, ""),
         ("Warning", done.warnings, "more warning"),
         ("Not in the text", lost, "more document"),
         ("Passed over", done.passed_over, "more ending"),
         ("Renamed", done.renamed, "more file"),
-        ("Gone", dict.fromkeys(done.gone, what), "more file"),
+        ("Gone", gone, "more file"),
     ):
         for number, (source, why) in enumerate(reasons.items()):
             if number == MAX_WARNINGS and noun:

@@ -69,7 +69,7 @@ def test_files_that_are_gone_are_told_and_pruned(client, library, corpus, run):
     assert (told.unchanged, told.gone, told.pruned) == (1, gone, 0)
     assert set(states(client, corpus)) == {*TEXTS, "dora.txt"}
     code, out, _ = run("index", str(library), "--corpus", corpus)
-    assert (code, " ".join(out.split()).count("its document is kept; `e2g index FOLDER --prune` deletes it")) == (0, 2)
+    assert (code, " ".join(out.split()).count("its document is kept. To delete it, run `e2g delete")) == (0, 2)
     code, out, _ = run("index", str(library), "--corpus", corpus, "--prune", "--json")
     assert (json.loads(out)["gone"], json.loads(out)["pruned"]) == (gone, 2)
     assert set(states(client, corpus)) == {"bob.txt", "dora.txt"}
