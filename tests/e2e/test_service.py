@@ -301,7 +301,7 @@ def test_texts_are_those_of_the_local_client(remote: RemoteE2G, local: E2G) -> N
             with pytest.raises(NotFoundError, match="holds no document"):
                 client.text(name, corpus="library")
     remote.index([from_text("Ann.", corpus="twice", source=name, title="Log") for name in "ab"], corpus="twice")
-    with pytest.raises(QueryError, match="2 documents of the corpus 'twice' are called 'Log'"):
+    with pytest.raises(QueryError, match="Several documents of the corpus 'twice' are called 'Log'"):
         remote.text("Log", corpus="twice")
 
 
