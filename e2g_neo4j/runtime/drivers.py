@@ -6,7 +6,7 @@ import asyncio
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ssl import SSLCertVerificationError
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
@@ -44,7 +44,7 @@ class Address:
 
     uri: str
     username: str
-    password: str
+    password: str = field(repr=False)
     managed: ManagedServer | None = None
 
 
