@@ -609,7 +609,9 @@ def test_tasks_are_listed_and_followed(page: Page, database: Driver, service: Ru
     expect(row.get_by_role("button", name="Retry")).to_be_focused()
     set_task(database, corpus, state="succeeded", result='{"documents": 1}')
     page.get_by_role("button", name="Refresh").click()
+    row.get_by_role("button", name="Result").click()
     expect(row).to_contain_text("1 document")
+    expect(row.get_by_role("button")).to_have_count(0)
 
 
 def test_a_deletion_is_confirmed(page: Page, database: Driver, service: RunningService) -> None:

@@ -7,6 +7,7 @@ import { clear, show } from "./problems.js";
 const POLL = 1500; // milliseconds between two looks at a task
 const ENDED = ["succeeded", "failed", "cancelled"];
 const KINDS = { index: "Index documents", replace: "Replace a document", delete: "Delete documents", delete_corpus: "Delete the corpus", import: "Import an archive", enrich: "Make communities and clusters", adopt: "Adopt text nodes", unadopt: "Undo an adoption", link: "Link entities", unlink: "Remove links" };
+const REPORTING = ["index", "replace", "adopt"]; // kinds with a report, which lists leave out
 const SIGNS = { queued: "○", running: "◐", succeeded: "✓", failed: "✕", cancelled: "–" };
 
 let watching = 0;
@@ -44,8 +45,10 @@ export function taskState(task, changed) {
   if (task.state === "succeeded" && task.result) parts.push(make("span", { class: "note" }, outcome(task.result)), ...remarks(task.result));
   if (task.error) parts.push(make("span", { class: "error" }, task.error.detail ?? task.error.code));
   const name = `${KINDS[task.kind] ?? task.kind}, ${task.corpus}`;
-  if (!hasEnded(task)) parts.push(action(task, "cancel", "Cancel", name, changed));
-  if (task.state === "failed" || task.state === "cancelled") parts.push(action(task, "retry", "Retry", name, changed));
+  const button = (label, method, path) => action(`${label}: ${name}`, label, () => call(method, `/tasks/${task.id}${path}`), changed);
+  if (!hasEnded(task)) parts.push(button("Cancel", "POST", "/cancel"));
+  if (task.state === "failed" || task.state === "cancelled") parts.push(button("Retry", "POST", "/retry"));
+  if (task.state === "succeeded" && !task.result && REPORTING.includes(task.kind)) parts.push(button("Result", "GET", ""));
   return parts;
 }
 
@@ -75,18 +78,18 @@ function remarks({ failed, warnings, losses }) {
   ];
 }
 
-function action(task, verb, label, name, changed) {
+function action(name, label, request, changed) {
   const onclick = async (event) => {
     event.currentTarget.disabled = true;
     clear();
     try {
-      changed(await call("POST", `/tasks/${task.id}/${verb}`));
+      changed(await request());
     } catch (problem) {
       event.target.disabled = false;
       show(problem);
     }
   };
-  return make("button", { type: "button", "aria-label": `${label}: ${name}`, onclick }, label);
+  return make("button", { type: "button", "aria-label": name, onclick }, label);
 }
 
 // --- the list ---
@@ -139,8 +142,9 @@ async function load(from, anew) {
 }
 
 /** Add a task to the list, or show what has changed. New tasks that appear while one looks come first. */
-function put(task, { atEnd = false } = {}) {
-  const known = rows.get(task.id);
+function put(listed, { atEnd = false } = {}) {
+  const known = rows.get(listed.id);
+  const task = listed.state === "succeeded" ? { ...listed, result: listed.result ?? known?.task.result } : listed;
   if (known && JSON.stringify(known.task) === JSON.stringify(task)) return;
   const cell = known?.cell ?? make("td", { class: "task" });
   const focused = cell.contains(document.activeElement);
