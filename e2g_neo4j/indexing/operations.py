@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -112,6 +112,7 @@ def index(
     parsed = time.perf_counter()
     if properties is not None:
         documents = [one.with_properties(properties) for one in documents]
+    yield from catalog.check_kind(corpus, False)  # before anything is deleted
     documents, renamed, gone = yield from recognise(corpus, documents, _paths(sources))
     for id in gone.values() if prune else ():
         yield from delete_documents(corpus, [id])
@@ -141,11 +142,9 @@ def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens
             continue
         try:
             reading = ReadingReport()
-            read: Iterable[SourceDocument] = read_source(
-                file_of(one.source), reading
-            )  # the very file: a source is never a glob
-            read = (replace(document, id=ids[document.source]) for document in read if document.source in ids)
-            documents |= {document.id: document for document in read}
+            read = read_source(file_of(one.source), reading)  # the very file: a source is never a glob
+            mine = (replace(document, id=ids[document.source]) for document in read if document.source in ids)
+            documents |= {document.id: document for document in mine}
             if one.id not in documents:
                 reading.check(strict=True, read=True)  # a line that cannot be read may be this one
                 raise SourceGoneError(one.source)
