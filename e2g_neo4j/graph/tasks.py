@@ -31,6 +31,9 @@ MAKES_CORPORA: frozenset[TaskKind] = frozenset(["index", "import", "adopt"])
 """Tasks that may make a corpus, whose name is checked. Other tasks are for corpora that are there, whatever another
 program has called them."""
 
+READS = 3
+"""How often a task is read until its state and its result fit."""
+
 LONGEST_IDEMPOTENCY_KEY = 200
 MOST_LISTED = 200
 
@@ -166,8 +169,18 @@ def _parts(uploads: Iterable[Upload]) -> Iterator[dict[str, Any]]:
 
 def get(task: str) -> Operation[TaskInfo | None]:
     """Return a task, or None if there is none."""
-    rows = yield Read("service/task", {"task": task})
+    rows: Rows = []
+    for _ in range(READS):
+        rows = yield Read("service/task", {"task": task})
+        if not rows or not _is_half_read(rows[0]):
+            break
     return _first(rows)
+
+
+def _is_half_read(row: Mapping[str, Any]) -> bool:
+    """Tell whether a task ended while it was read: Neo4j may return its new state and its old result."""
+    task = row["task"]
+    return (task["state"] == "succeeded" and row["result"] is None) or (task["state"] == "failed" and not task["error"])
 
 
 def list_tasks(

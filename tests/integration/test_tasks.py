@@ -144,6 +144,22 @@ def test_a_task_is_created_claimed_renewed_and_finished(run: Run[Any]) -> None:
     assert run(claims.claim()) is None
 
 
+def test_a_task_that_ends_while_it_is_read_has_its_result(run: Run[Any]) -> None:
+    """Neo4j reads one property after the other: the state of a row may be newer than its result."""
+    task = created(run)
+    claim = claimed(run)
+    operation = tasks.get(task.id)
+    next(operation)
+    assert run(claims.finish(claim, {"deleted": 1}))
+    names = {"id": task.id, "kind": task.kind, "corpus_name": task.corpus, "key": task.key, "created": task.created}
+    half_read = {"task": {**names, "state": "succeeded"}, "result": None}
+    again = operation.send([half_read])
+    assert isinstance(again, Read)
+    with pytest.raises(StopIteration) as end:
+        operation.send([{**half_read, "result": '{"deleted": 1}'}])
+    assert end.value.value.result == run(tasks.get(task.id)).result == {"deleted": 1}
+
+
 def test_many_workers_never_get_the_same_task(run: Run[Any], server: Driver) -> None:
     everyone = {created(run, key=f"k{number % 3}").id for number in range(200)}
     perform, start = performing(server), Barrier(8)
