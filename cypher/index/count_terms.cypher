@@ -1,5 +1,5 @@
 // Count the windows that contain each term. Runs before staged chunks replace the visible chunks of documents;
-// unchanged chunks are kept. Chunks without text, and those that an earlier version indexed, have no terms.
+// unchanged chunks are kept. Chunks without text have no terms.
 // $corpus, $rows: [{document, chunks: [id] of unchanged chunks}]
 UNWIND $rows AS row
 CALL (row) {

@@ -132,11 +132,11 @@ def _migrations(scripts: Sequence[schema.Script], history: Rows, indexes: Rows, 
         yield Finding(
             "schema",
             "problem",
-            f"Migrations {', '.join(pending)} are not applied.",
+            f"Of `migrations/`, {', '.join(pending)} is not applied.",
             "Run `e2g migrate`. `e2g index` applies them too.",
         )
     else:
-        yield Finding("schema", "ok", f"All {len(migrations)} migrations are applied.")
+        yield Finding("schema", "ok", "The schema is that of `migrations/`.")
     if locks:
         yield Finding(
             "schema",

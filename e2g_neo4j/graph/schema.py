@@ -5,7 +5,8 @@ migrations of this module, and the other way round. The conventions are the same
 checksum (CRC32) over the statements of a file, a chain of `__Neo4jMigration` nodes and one lock node.
 
 Lines `// part: NAME` divide the files. That tool runs all of a file. This module creates the core, records the file as
-applied, and creates each other part when it is first used.
+applied, and creates each other part when it is first used. Both take the file in `5.26/` on servers of that line: it
+has the same name, and its first line tells that tool.
 """
 
 from __future__ import annotations
@@ -181,18 +182,17 @@ def check_migrations(parts: Collection[Part] = ()) -> Operation[None]:
 def read_scripts(directory: Path | None = None, *, old: bool = False) -> list[Script]:
     """Read the migrations in a folder, `migrations/` if None, in order of version.
 
-    For a server without the SEARCH clause (`old`), files in `cypher/lts/migrations/` replace files of the same name.
+    For a server without the SEARCH clause (`old`), files in the subfolder `5.26` replace files of the same name.
     Raises MigrationError if a file name is invalid, or two files have the same version."""
-    lts_texts = {
-        path.name: path.read_text("utf-8") for path in (folder("cypher") / "lts" / "migrations").glob("*.cypher")
-    }
+    place = directory or folder("migrations")
     scripts = []
-    for path in (directory or folder("migrations")).glob("*.cypher"):
+    for path in place.glob("*.cypher"):
         name = _FILE_NAME.fullmatch(path.name)
         if name is None:
             raise MigrationError(f"{path.name} is not named like V001__Some_name.cypher. Rename or remove it.")
         version, description = name[1].replace("_", "."), name[2].replace("_", " ")
-        text, other = path.read_text(encoding="utf-8"), lts_texts.get(path.name, "")
+        alternative = place / "5.26" / path.name
+        text, other = path.read_text("utf-8"), alternative.read_text("utf-8") if alternative.exists() else ""
         if old and other:
             text, other = other, text
         scripts.append(Script(version, description, path.name, text, other))

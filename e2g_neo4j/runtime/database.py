@@ -51,7 +51,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.2, 8.0
 
 SEARCH_SINCE = (2026, 1)
 """The first version with the SEARCH clause and filters in vector indexes. Older servers get the fragments
-of statements in `cypher/fragments/lts/` and `filtered/`, and the migrations in `cypher/lts/`."""
+of statements in `cypher/fragments/lts/` and `filtered/`, and the schema in `migrations/5.26/`."""
 
 LTS = (5, 26)
 """The oldest version that is supported, and the only one before 2026.01 that is tested."""

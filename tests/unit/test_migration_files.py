@@ -172,11 +172,22 @@ def test_the_parts_are_those_that_the_program_knows_and_each_but_the_core_is_cre
     } - {"e2g_task_id"}, "what exists of a part is completed"
 
 
-def test_no_comment_reads_as_a_precondition_to_neo4j_migrations() -> None:
-    lines = [line for path in folder("migrations").iterdir() for line in path.read_text("utf-8").splitlines()]
-    comments = [line.removeprefix("//").strip().lower() for line in lines if line.startswith("//")]
-    assert comments
-    assert not [text for text in comments if text.startswith(("assert", "assume"))]
+def test_the_first_line_alone_tells_neo4j_migrations_which_servers_a_file_is_for() -> None:
+    for place, condition in (("", "ge"), ("5.26", "lt")):
+        for path in (folder("migrations") / place).glob("*.cypher"):
+            first, *others = path.read_text("utf-8").splitlines()
+            assert first == f"// assume that version is {condition} 2026.1"
+            comments = [line.removeprefix("//").strip().lower() for line in others if line.startswith("//")]
+            assert not [text for text in comments if text.startswith(("assert", "assume"))]
+
+
+def test_both_server_lines_have_the_same_schema_but_for_vector_indexes() -> None:
+    def code(*, old: bool) -> list[tuple[str, str, str]]:
+        found = [one for script in schema.read_scripts(old=old) for one in script.definitions(384)]
+        texts = [(name, part, text[text.index("CREATE") :]) for name, part, text in found]
+        return [one for one in texts if "VECTOR INDEX" not in one[2]]
+
+    assert code(old=True) == code(old=False)
 
 
 def test_the_only_placeholder_is_the_length_of_embeddings() -> None:
