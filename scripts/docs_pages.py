@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from api_reference import reference
+from draw_rooms import rooms
 from figure_tables import (
     DOCS,
     IMAGES,
@@ -273,6 +274,7 @@ TABLES: dict[str, Callable[[str, Page], str]] = {
     "http": http,
     "reference": reference,
     "modes": modes,
+    "rooms": rooms,
     "methods": methods,
     "statements": statements,
     "figures": figures,

@@ -1,0 +1,1 @@
+"""Files of every format as text with headings, tables, pages and links."""

@@ -1,5 +1,4 @@
-"""Evaluate retrieval and answers: `evaluate` modes with a question file of `read_questions`, or `compare` them for one
-question."""
+"""`evaluate` modes with the questions of a file (`read_questions`), or `compare` them for one question."""
 
 from e2g_neo4j.evaluation.comparison import Comparison, ModeEvidence, compare
 from e2g_neo4j.evaluation.gold import Question, read_questions

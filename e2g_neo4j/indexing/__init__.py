@@ -1,0 +1,1 @@
+"""From documents to a graph: chunks, entities, names, summary tree, references, and the layers of `enrich`."""

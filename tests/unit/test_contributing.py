@@ -23,6 +23,14 @@ def test_the_files_that_a_page_names_exist(page: str) -> None:
     assert not [path for path in named if "NN" not in path and not (ROOT / path).exists()]
 
 
+def test_the_functions_that_the_page_about_the_architecture_names_exist() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w/]+\.py):(\w+)`", text)
+    assert len(named) > 40
+    for file, name in named:
+        assert re.search(rf"\b(?:def|class) {name}\b", (ROOT / "e2g_neo4j" / file).read_text(encoding="utf-8")), name
+
+
 @pytest.mark.parametrize("name", sorted(e2g_neo4j.__all__))
 def test_the_reference_documents_every_public_name(name: str) -> None:
     assert f"\n### `{name}`\n" in REFERENCE
