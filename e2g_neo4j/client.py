@@ -29,10 +29,8 @@ from e2g_neo4j.retrieval.requirements import list_modes
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.templates import run_template
 from e2g_neo4j.types.chat import StreamingChatModel
-from e2g_neo4j.types.graph import Alias, EntityInfo
-from e2g_neo4j.types.graph_documents import GraphDocument
+from e2g_neo4j.types.graph import Alias, EntityInfo, GraphDocument
 from e2g_neo4j.types.ids import corpora_to_ask
-from e2g_neo4j.types.modes import ModeInfo
 from e2g_neo4j.types.properties import Properties, check_names
 from e2g_neo4j.types.reports import (
     Adoption,
@@ -52,7 +50,7 @@ from e2g_neo4j.types.reports import (
     ReindexReport,
     ReportKind,
 )
-from e2g_neo4j.types.results import Answer, Evidence
+from e2g_neo4j.types.results import Answer, Evidence, ModeInfo
 from e2g_neo4j.types.statements import StatementResult
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.graph import Alias, Ambiguity, EntityInfo, Link
-from e2g_neo4j.types.modes import ModeInfo
 from e2g_neo4j.types.reports import (
     Adoption,
     AdoptReport,
@@ -38,6 +37,7 @@ from e2g_neo4j.types.results import (
     Evidence,
     Excerpt,
     Fact,
+    ModeInfo,
     Pair,
     Passage,
     Point,

@@ -33,8 +33,7 @@ from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_coun
 from e2g_neo4j.indexing.names_across import document_names
 from e2g_neo4j.indexing.references import update_references
 from e2g_neo4j.indexing.topic_persistence import Persistence
-from e2g_neo4j.models.embedding.base import normalised
-from e2g_neo4j.models.embedding.quantised import quantised
+from e2g_neo4j.models.embedding.base import normalised, quantised
 from e2g_neo4j.models.entities.extraction_codec import encode, own_sentences_before_list
 from e2g_neo4j.retrieval import retrieve
 from e2g_neo4j.retrieval.options import FilledOptions

@@ -14,8 +14,7 @@ from threading import Lock
 from typing import Any, ClassVar, Self
 
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
-from e2g_neo4j.models.chat.prompts import filled, load_prompt
-from e2g_neo4j.models.chat.text_requests import text_request
+from e2g_neo4j.models.chat.prompts import filled, load_prompt, text_request
 from e2g_neo4j.models.chat.until_usable import JudgedReply, ask_metered
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.loaded import Models

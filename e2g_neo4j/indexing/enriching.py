@@ -18,7 +18,7 @@ from e2g_neo4j.runtime.requests import (
     Operation,
     with_vectors,
 )
-from e2g_neo4j.types.graph_documents import GraphDocument
+from e2g_neo4j.types.graph import GraphDocument
 from e2g_neo4j.types.reports import (
     DEFAULT_LAYERS,
     EnrichReport,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from e2g_neo4j.indexing.layer import Layer, Making
-from e2g_neo4j.models.embedding.quantised import quantised
+from e2g_neo4j.models.embedding.base import quantised
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.models.loaded import Models

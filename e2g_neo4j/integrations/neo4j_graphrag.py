@@ -22,7 +22,7 @@ from e2g_neo4j.integrations.passages import IndexEmbedder, facts_of, metadata
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
 from e2g_neo4j.retrieval.strategies import load_strategies
 from e2g_neo4j.runtime.lazy_imports import needs
-from e2g_neo4j.types.graph_documents import GraphDocument
+from e2g_neo4j.types.graph import GraphDocument
 from e2g_neo4j.types.ids import corpora_to_ask
 
 with needs("The retriever for neo4j-graphrag", "neo4j-graphrag"):

@@ -13,16 +13,13 @@ from typing import TYPE_CHECKING
 from e2g_neo4j.errors import ConfigurationError, FingerprintError, ModelError, PipelineError
 from e2g_neo4j.models.chat import retry
 from e2g_neo4j.models.chat.load import load_chat_model
-from e2g_neo4j.models.embedding.adapted import adapted, too_many_dimensions
-from e2g_neo4j.models.embedding.base import POOLING, Embedder
+from e2g_neo4j.models.embedding.base import POOLING, Embedder, adapted, too_many_dimensions
 from e2g_neo4j.models.embedding.prefixes import Prefixes, knows_language, model_prefixes
 from e2g_neo4j.models.embedding.weights import PUBLISHED, Weights
 from e2g_neo4j.models.entities.rules import by_capitals
-from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.runtime.lazy_imports import needs
-from e2g_neo4j.runtime.once import once
 from e2g_neo4j.runtime.requests import Chat, Embed, EmbedAll, Rerank
-from e2g_neo4j.runtime.threads import in_thread
+from e2g_neo4j.runtime.threads import cores, in_thread, once
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.runtime.waiting import waiting_for
 from e2g_neo4j.settings import Settings
@@ -44,7 +41,6 @@ class Models:
     A corpus that was made with other models than these is asked with its own: see `of`.
 
     Attributes:
-        settings: The settings.
         known: Of corpora that were asked, their models and the suffix of their vectors.
 
     Args:

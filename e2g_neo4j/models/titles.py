@@ -58,8 +58,6 @@ def mentioned_titles(
     Hilton" does not name "Paris".
 
     Args:
-        text: The text.
-        words: Its words.
         titles: The keys of titles.
         longest: The number of words of the longest title, by the first word.
     """

@@ -11,7 +11,7 @@ from e2g_neo4j.retrieval.linking import link_parameters
 from e2g_neo4j.retrieval.strategy import NEEDS, Layer, Strategies, Strategy
 from e2g_neo4j.runtime.requests import Operation, Rows, read_each
 from e2g_neo4j.types.fingerprint import Fingerprint
-from e2g_neo4j.types.modes import ModeInfo
+from e2g_neo4j.types.results import ModeInfo
 
 LAYER_NAMES: Mapping[Layer, str] = {
     "communities": "communities",

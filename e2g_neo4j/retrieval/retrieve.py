@@ -13,8 +13,7 @@ from typing import Any
 from e2g_neo4j.errors import ConfigurationError, CorpusChangedError
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
-from e2g_neo4j.models.entities.keywords import keywords
-from e2g_neo4j.models.entities.name_candidates import capital_runs, name_candidates
+from e2g_neo4j.models.entities.keywords import capital_runs, keywords, name_candidates
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.explain import explanation_of, join_explanations

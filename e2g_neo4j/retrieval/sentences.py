@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from e2g_neo4j.errors import QueryError
-from e2g_neo4j.models.embedding.quantised import dequantised
+from e2g_neo4j.models.embedding.base import dequantised
 
 HUB = 1000
 """Entities in more chunks than this pass on no activation. They say little; this also limits the work."""

@@ -108,9 +108,6 @@ def read(driver: Driver, database: str, request: Read, bookmarks: Bookmarks | No
     """Run a read in one round trip and return its rows. Retries transient failures. The server rejects writes in it.
 
     Args:
-        driver: The driver.
-        database: Name of the database.
-        request: The read.
         bookmarks: What the server must have seen, besides the writes of this driver.
     """
     with translated(driver):

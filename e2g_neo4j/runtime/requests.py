@@ -142,7 +142,6 @@ def map_requests(
     """Run an operation with other requests in place of its own.
 
     Args:
-        operation: The operation.
         change: Returns the request that is sent.
         receive: Returns what the operation gets, from the request that was sent and its result.
     """
@@ -235,7 +234,6 @@ def read_each(statement: str, parameters: Mapping[str, Mapping[str, Any]]) -> Op
     Each read covers one corpus, so that a question sees only the corpora that the caller named.
 
     Args:
-        statement: Name of the statement.
         parameters: Parameters per corpus, without `corpus`.
     """
     reads = tuple(Read(statement, {"corpus": corpus, **values}) for corpus, values in parameters.items())

@@ -81,8 +81,6 @@ class Runner:
 
     Args:
         driver: The driver. It is not closed here.
-        name: Name of the database.
-        models: The models.
     """
 
     def __init__(self, driver: Driver, name: str, models: Models) -> None:
@@ -177,8 +175,6 @@ class AsyncRunner:
 
     Args:
         connect: Opens the driver, or returns the open one.
-        name: Name of the database.
-        models: The models.
     """
 
     def __init__(self, connect: Callable[[], Awaitable[AsyncDriver]], name: str, models: Models) -> None:

@@ -83,7 +83,6 @@ def load(name: str, variant: Variant = Variant.SEARCH, vectors: str = "") -> str
     """Compose the statement in `cypher/<name>.cypher`, without its header. An absolute path names a file elsewhere.
 
     Args:
-        name: The name of the statement.
         variant: What it is composed for.
         vectors: The suffix of the indexes that it uses.
 

@@ -1,14 +1,19 @@
-"""Daemon threads, for which the end of the program does not wait."""
+"""Daemon threads, for which the end of the program does not wait, what several threads compute once, and how many cores
+there are."""
 
 from __future__ import annotations
 
 import asyncio
+import math
+import os
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
-from functools import partial
+from functools import cache, cached_property, partial
+from pathlib import Path
 from threading import Event, Lock, Thread
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 T = TypeVar("T")
 
@@ -75,3 +80,44 @@ async def in_stoppable_thread(call: Callable[[Callable[[], None]], T]) -> T:
         return await in_thread(call, check)
     finally:
         cancelled.set()
+
+
+class once(cached_property[T]):  # noqa: N801 (used like `cached_property`)
+    """A `cached_property` that is computed under the lock `_loading` of its object, an RLock.
+
+    In Python 3.11, `cached_property` has a lock for all objects too, with which two objects could wait for each other.
+    """
+
+    if not TYPE_CHECKING:
+
+        def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
+            if instance is None:
+                return self
+            with instance._loading:
+                if self.attrname not in instance.__dict__:
+                    instance.__dict__[self.attrname] = self.func(instance)
+                return instance.__dict__[self.attrname]
+
+
+CGROUP = Path("/sys/fs/cgroup")
+"""The limits of a container."""
+
+
+@cache
+def cores() -> int:
+    """Return the number of cores: those that this process may run on, and at most the CPU limit of its container."""
+    there = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return max(1, math.ceil(min(there, _limit(CGROUP))))
+
+
+def _limit(folder: Path) -> float:
+    """Return the CPU limit in a cgroup folder, version 2 or 1, in cores; infinity if there is none."""
+    try:
+        quota, period = (folder / "cpu.max").read_text(encoding="ascii").split()
+    except (OSError, ValueError):
+        try:
+            v1 = [(folder / "cpu" / f"cpu.cfs_{name}_us").read_text(encoding="ascii") for name in ("quota", "period")]
+            quota, period = v1
+        except OSError:
+            return math.inf
+    return int(quota) / int(period) if quota.strip().isdigit() else math.inf

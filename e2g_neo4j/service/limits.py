@@ -19,7 +19,7 @@ from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.documents.processes import AT_ONCE
 from e2g_neo4j.errors import E2GError
 from e2g_neo4j.graph import keys
-from e2g_neo4j.runtime.cores import cores
+from e2g_neo4j.runtime.threads import cores
 from e2g_neo4j.service.problems import ProblemError, busy
 from e2g_neo4j.types.service import Caller
 

@@ -1,10 +1,11 @@
-"""What indexing adds to the graph: extractions, summaries, entities and links."""
+"""What indexing adds to the graph: extractions, summaries, entities and links. Graph documents, which another extractor
+has found, have the protocols of LangChain's `GraphDocument`, which `LLMGraphTransformer` returns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 PERSON = "person"
 """The type of people. Only they are merged by surname and given name."""
@@ -171,3 +172,47 @@ class Alias:
     count: int
     why: str | None
     apart: bool
+
+
+class GraphNode(Protocol):
+    """A node: an entity. Its id is the name; the property `description` describes it."""
+
+    @property
+    def id(self) -> str | int: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def properties(self) -> Mapping[str, Any]: ...
+
+
+class GraphRelationship(Protocol):
+    """A relationship. Its properties `description`, `keywords` and `strength` (1 to 10) are those of the statement."""
+
+    @property
+    def source(self) -> GraphNode: ...
+    @property
+    def target(self) -> GraphNode: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def properties(self) -> Mapping[str, Any]: ...
+
+
+class GraphSource(Protocol):
+    """The text that was read, as LangChain's `Document`."""
+
+    @property
+    def page_content(self) -> str: ...
+    @property
+    def metadata(self) -> Mapping[str, Any]: ...
+
+
+class GraphDocument(Protocol):
+    """What was found in a text."""
+
+    @property
+    def nodes(self) -> Sequence[GraphNode]: ...
+    @property
+    def relationships(self) -> Sequence[GraphRelationship]: ...
+    @property
+    def source(self) -> GraphSource | None: ...

@@ -57,7 +57,6 @@ def utf8(text: str, what: str) -> bytes:
     """Encode a text.
 
     Args:
-        text: the text.
         what: the beginning of the error message.
 
     Raises:

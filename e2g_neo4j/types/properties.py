@@ -60,7 +60,6 @@ def check_scalar(value: Any, what: str) -> Scalar:
     """Return a value. Raise InputError if it is no text, number or boolean that the database can hold.
 
     Args:
-        value: The value.
         what: The beginning of the error message, such as "The property year".
     """
     match value:
@@ -127,7 +126,6 @@ def check_list(given: Sequence[Any], what: str) -> tuple[Any, ...]:
     """Return the values of a list, which are all of one type. Raise InputError if a document cannot have it.
 
     Args:
-        given: The values.
         what: The beginning of the error message, such as "The property year".
     """
     if len(given) > MAX_VALUES:

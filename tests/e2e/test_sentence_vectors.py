@@ -18,7 +18,7 @@ from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError, QueryError
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.models.embedding.quantised import dequantised
+from e2g_neo4j.models.embedding.base import dequantised
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.retrieval.strategies import linear
 

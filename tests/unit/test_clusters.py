@@ -15,8 +15,7 @@ from e2g_neo4j.indexing.clusters.mixture import memberships, principal_component
 from e2g_neo4j.indexing.clusters.nodes import Cluster, Leaf, chunk_input, in_order
 from e2g_neo4j.indexing.summaries.base import SummaryInput
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
-from e2g_neo4j.models.embedding.base import normalised
-from e2g_neo4j.models.embedding.quantised import quantised
+from e2g_neo4j.models.embedding.base import normalised, quantised
 from e2g_neo4j.models.entities.extraction_codec import encode, own_sentences_before_list
 from e2g_neo4j.retrieval.passages import ScoredNode, fitting
 from e2g_neo4j.retrieval.selection import Selection

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from e2g_neo4j.runtime import cores as module
-from e2g_neo4j.runtime.cores import cores
+from e2g_neo4j.runtime import threads as module
+from e2g_neo4j.runtime.threads import cores
 
 
 @pytest.fixture

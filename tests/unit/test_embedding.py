@@ -28,8 +28,7 @@ from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.indexing.chunking import chunk
 from e2g_neo4j.models.embedding import openvino_model, sentence_transformers
-from e2g_neo4j.models.embedding.adapted import adapted
-from e2g_neo4j.models.embedding.base import Embedder, Precision
+from e2g_neo4j.models.embedding.base import Embedder, Precision, adapted
 from e2g_neo4j.models.embedding.load import load_embedder
 from e2g_neo4j.models.embedding.ollama import OllamaEmbedder
 from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder

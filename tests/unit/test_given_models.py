@@ -10,7 +10,7 @@ import spacy
 from e2g_neo4j.errors import PipelineError
 from e2g_neo4j.models.entities.pipeline import BUNDLED, load_pipeline, pipeline_id
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime.once import once
+from e2g_neo4j.runtime.threads import once
 from e2g_neo4j.settings import Settings
 
 

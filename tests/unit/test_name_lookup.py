@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from e2g_neo4j.models.entities.name_candidates import capital_runs
+from e2g_neo4j.models.entities.keywords import capital_runs
 from e2g_neo4j.models.entities.pipeline import load_pipeline
 from e2g_neo4j.retrieval.linking import MAX_ENTITIES, link, link_parameters
 from e2g_neo4j.retrieval.lucene import name_queries

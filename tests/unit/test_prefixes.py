@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from tiny_models import MARKERS, write_embedder
 
 from e2g_neo4j.errors import ConfigurationError, FingerprintError
-from e2g_neo4j.models.embedding.adapted import adapted
-from e2g_neo4j.models.embedding.base import DEFAULT, POOLING, Embedder
+from e2g_neo4j.models.embedding.base import DEFAULT, POOLING, Embedder, adapted
 from e2g_neo4j.models.embedding.load import load_embedder
 from e2g_neo4j.models.embedding.prefixes import FAMILIES, Prefixes, knows_language, languages_of, model_prefixes
 from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder

@@ -10,7 +10,7 @@ import pytest
 
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.indexing.cooccurrence import own_sentences
-from e2g_neo4j.models.embedding.quantised import dequantised, quantised
+from e2g_neo4j.models.embedding.base import dequantised, quantised
 from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES, own_sentences_before_list
 from e2g_neo4j.retrieval.explain import with_entities_reason
 from e2g_neo4j.retrieval.linking import Linked

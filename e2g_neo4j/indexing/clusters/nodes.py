@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from e2g_neo4j.indexing.layer import hash_of
 from e2g_neo4j.indexing.summaries.base import SummaryInput
-from e2g_neo4j.models.embedding.base import normalised
-from e2g_neo4j.models.embedding.quantised import dequantised
+from e2g_neo4j.models.embedding.base import dequantised, normalised
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.types.documents import Span
 from e2g_neo4j.types.graph import Sentence

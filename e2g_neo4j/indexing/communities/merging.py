@@ -17,7 +17,7 @@ from e2g_neo4j.indexing.communities.chat import LEVEL
 from e2g_neo4j.indexing.communities.elements import StoredStatement
 from e2g_neo4j.indexing.communities.replies import CachedReplies
 from e2g_neo4j.models.chat.json_replies import TEXT, object_schema, objects_in
-from e2g_neo4j.models.chat.text_requests import fault_of_empty
+from e2g_neo4j.models.chat.prompts import fault_of_empty
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import JudgedReply
 from e2g_neo4j.runtime.requests import Operation

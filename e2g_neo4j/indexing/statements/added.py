@@ -22,7 +22,7 @@ from e2g_neo4j.indexing.statements.chunks import ChunkParts
 from e2g_neo4j.indexing.statements.replies import Claim, read_claim
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.runtime.requests import Operation, Read
-from e2g_neo4j.types.graph_documents import GraphDocument, GraphNode
+from e2g_neo4j.types.graph import GraphDocument, GraphNode
 from e2g_neo4j.types.ids import added_key
 
 TEXTS_READ = 500

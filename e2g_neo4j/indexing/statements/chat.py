@@ -11,7 +11,7 @@ from e2g_neo4j.indexing.statements.replies import STATUSES, STRONGEST, Claim, pa
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.models.chat.base import TooLongError
 from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, number_schema, object_schema
-from e2g_neo4j.models.chat.text_requests import fault_of_empty
+from e2g_neo4j.models.chat.prompts import fault_of_empty
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import JudgedReply
 from e2g_neo4j.models.chat.usage import UsageMeter

@@ -28,7 +28,7 @@ from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
-from e2g_neo4j.types.graph_documents import GraphDocument
+from e2g_neo4j.types.graph import GraphDocument
 from e2g_neo4j.types.reports import GraphDocumentReport, LayerReport, Progress, ReportKind, TokenUsage
 
 ROWS = 200

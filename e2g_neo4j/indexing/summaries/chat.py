@@ -19,8 +19,7 @@ from e2g_neo4j.errors import ModelError
 from e2g_neo4j.indexing.summaries.base import SummaryInput
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.models.chat.base import TooLongError
-from e2g_neo4j.models.chat.prompts import delimiter_for, filled, load_prompt
-from e2g_neo4j.models.chat.text_requests import fault_of_empty, text_request
+from e2g_neo4j.models.chat.prompts import delimiter_for, fault_of_empty, filled, load_prompt, text_request
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import JudgedReply, ask_metered
 from e2g_neo4j.models.chat.usage import UsageMeter

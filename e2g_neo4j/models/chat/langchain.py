@@ -37,7 +37,6 @@ class LangChainChat:
     """A chat model of langchain-core. Its own temperature, limits and timeouts apply.
 
     Args:
-        model: The chat model.
         context: Maximum number of tokens of prompt and reply. Default: from the model's profile, if it has one.
         schemas: Whether replies are held to the schema of their request.
     """

@@ -1,4 +1,4 @@
-"""Load prompt files, and delimit text that comes from documents."""
+"""Load prompt files, delimit text that comes from documents, and make requests about it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 from string import Template
 
 from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.types.chat import ChatReply, ChatRequest
 
 
 def load_prompt(bundled: Path, folder: Path | None = None) -> str:
     """Return the text of a prompt.
 
     Args:
-        bundled: The bundled prompt file.
         folder: A folder with the user's prompts. A file of the same name replaces the bundled one.
 
     Raises:
@@ -61,9 +61,35 @@ def fenced(instructions: str, text: str, **values: object) -> tuple[str, str]:
     """Return instructions that name the tags of a text as $fence, and the text between them.
 
     Args:
-        instructions: The system prompt.
-        text: The text.
         values: What other $names in the instructions are replaced with.
     """
     delimiter = delimiter_for(text)
     return filled(instructions, fence=delimiter, **values), delimited(text, delimiter)
+
+
+def text_request(
+    text: str, instructions: str, *, retry: str, tokens: int, attempt: int = 0, **values: object
+) -> ChatRequest:
+    """Build the request about a text. Each further one has another seed.
+
+    Args:
+        instructions: The system prompt. $fence is the tag of the text.
+        retry: What is added after an unusable reply, such as the reason.
+        tokens: The expected length of the reply. It may be twice as long.
+        attempt: Number of the attempt, from 0.
+        values: What other $names in the instructions are replaced with.
+    """
+    system, user = fenced(instructions, text, **values)
+    return ChatRequest(
+        system,
+        f"{user}\n\n{retry}" if attempt else user,
+        max_tokens=2 * tokens,
+        temperature=0.7 if attempt else 0.0,
+        seed=attempt,
+    )
+
+
+def fault_of_empty(reply: ChatReply) -> str:
+    """Return why a reply without text is not usable."""
+    thought = reply.thinking or reply.text.strip()
+    return "it returned no text but only its thinking" if thought else "it returned no text"

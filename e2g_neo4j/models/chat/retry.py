@@ -39,7 +39,6 @@ def repeat(call: Callable[[], T], failed: Callable[[RetryableError], Exception])
     """Call until it succeeds, as often and as long as a request of a chat model.
 
     Args:
-        call: What to call.
         failed: Returns the error to raise in the end.
     """
     try:

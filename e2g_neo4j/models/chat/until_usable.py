@@ -44,7 +44,6 @@ def ask_until_usable(
     """Ask until a reply is usable, and return what it means.
 
     Args:
-        model: The chat model.
         request: The request. Each further one has other samples, and after a reply that was cut off, as those of models
             that think may be, twice as many tokens, as far as the context has room.
         parse: Returns what a reply means, or None if it is not usable.
@@ -101,7 +100,6 @@ def ask_metered(
     """Ask until a reply is usable, within a budget, in the calling thread.
 
     Args:
-        model: The chat model.
         request: Returns the request of an attempt, from 0, with the fault of the reply before, or "". After each reply
             that was cut off, it may have twice as many tokens.
         judge: Returns what a reply is worth.
@@ -114,7 +112,6 @@ def ask_metered(
     Raises:
         TooLongError: The request does not fit into the context of the model.
         BudgetError: The budget of the meter is used up.
-        ModelError: The model failed.
     """
     best, used, fault, longer = JudgedReply("", -1, ""), ChatUsage(), "", 1
     for attempt in range(TRIES):

@@ -19,8 +19,7 @@ from e2g_neo4j.models.embedding.base import Precision, normalised, pool_parts, r
 from e2g_neo4j.models.embedding.prefixes import model_prefixes
 from e2g_neo4j.models.embedding.weights import Weights, import_openvino
 from e2g_neo4j.runtime.batched import batched
-from e2g_neo4j.runtime.cores import cores
-from e2g_neo4j.runtime.once import once
+from e2g_neo4j.runtime.threads import cores, once
 from e2g_neo4j.types.documents import Span, Vectors
 
 if TYPE_CHECKING:
@@ -55,7 +54,6 @@ class OpenVinoEmbedder:
     torch.
 
     Args:
-        model: The model.
         precision: "auto" uses bfloat16 if the processor has instructions for it (AMX, AVX512-BF16), otherwise 32 bits.
             "float32" always uses 32 bits.
 

@@ -32,7 +32,7 @@ from e2g_neo4j.models.embedding.base import (
     unlimited,
 )
 from e2g_neo4j.models.embedding.prefixes import model_prefixes
-from e2g_neo4j.runtime.cores import cores
+from e2g_neo4j.runtime.threads import cores
 from e2g_neo4j.types.documents import Span, Vectors
 
 _GPU_BATCH = 16

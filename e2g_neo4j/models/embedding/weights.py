@@ -32,7 +32,6 @@ class Weights:
         dimensions: The length of its vectors.
         tokens: Maximum number of tokens of a text, including two special tokens.
         pooling: How the vector of a text is made.
-        jar: The jar.
         stem: The names of the files in the jar begin with this.
     """
 

@@ -50,7 +50,6 @@ def embed_with_parts(embedder: Embedder, texts: Iterable[tuple[str, Sequence[Spa
     A part that crosses a window boundary is embedded from the window that contains its middle, without the rest.
 
     Args:
-        embedder: The embedding model.
         texts: Texts with the spans of their parts.
     """
     block: list[tuple[str, Sequence[Span], list[Span]]] = []
