@@ -169,10 +169,10 @@ CREATE CONSTRAINT e2g_imported_key IF NOT EXISTS FOR (n:E2GImported) REQUIRE (n.
 CREATE CONSTRAINT e2g_staged_document_key IF NOT EXISTS FOR (d:StagedDocument) REQUIRE (d.corpus, d.id) IS UNIQUE;
 
 // part: service
-// Its tasks with the files that wait for them, its keys, what they used, and what was done with them.
+// Its tasks with the files that wait for them, its keys, and what they used.
 //
-// Tasks and the audit name a corpus in `corpus_name`. They are no part of it: what exports, counts or deletes a corpus
-// looks for `corpus` and leaves them alone. An E2GTaskStep says that a step of a task was done, in the transaction that
+// Tasks name a corpus in `corpus_name`. They are no part of it: what exports, counts or deletes a corpus looks for
+// `corpus` and leaves them alone. An E2GTaskStep says that a step of a task was done, in the transaction that
 // did it. The one E2GQueue is the lock that every change of a task takes.
 CREATE CONSTRAINT e2g_task_id IF NOT EXISTS FOR (t:E2GTask) REQUIRE t.id IS UNIQUE;
 CREATE CONSTRAINT e2g_task_idempotency IF NOT EXISTS FOR (t:E2GTask) REQUIRE t.idempotency IS UNIQUE;

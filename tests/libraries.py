@@ -717,13 +717,9 @@ def service_life(run: Callable[[Operation[Any]], Any]) -> None:
     run(keys.is_refused(key.id))
     run(keys.list_keys())
     run(keys.any_key())
-    run(keys.bookmark_secret())
     run(keys.revoke(key.id))
     run(keys.add_usage([{"key": key.id, "requests": 1}]))
     run(keys.usage())
-    audited = dict.fromkeys(("action", "corpus", "target", "request_id"), "a")
-    run(keys.add_audit([{"key": key.id, **audited, "status": 202}]))
-    run(keys.audit())
 
 
 def _write_step(task: str) -> Operation[None]:

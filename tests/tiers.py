@@ -79,6 +79,7 @@ PARTS = {
     ),
     "chromium": Part(CHROMIUM is not None, "Chromium", "apt-get install chromium"),
     "curl": Part(shutil.which("curl") is not None, "curl", "apt-get install curl"),
+    "nginx": Part(shutil.which("nginx") is not None, "nginx", "apt-get install nginx-light"),
     "helm": Part(shutil.which("helm") is not None, "helm", "go install helm.sh/helm/v3/cmd/helm@latest"),
 }
 

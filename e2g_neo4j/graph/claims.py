@@ -25,9 +25,6 @@ ATTEMPTS = 3
 KEPT_SECONDS = 7 * 24 * 3600
 """How long a task is kept after its end."""
 
-AUDIT_SECONDS = 90 * 24 * 3600
-"""How long an entry of the audit log is kept."""
-
 RESULT_BYTES = 2**20
 """Maximum bytes of the result of a task, as JSON. Of a longer one, lists and texts are cut."""
 
@@ -174,11 +171,9 @@ def do_step(task: str, step: str) -> tuple[str, dict[str, Any]]:
 
 
 def clean_up() -> Operation[None]:
-    """Delete tasks that ended a week ago, files that nobody needs any more, and entries of the audit log that are 90
-    days old. Each transaction is bounded."""
-    for statement, seconds in (("service/delete_ended", KEPT_SECONDS), ("service/delete_audit", AUDIT_SECONDS)):
-        while (yield write_one(statement, age=1000 * seconds, limit=1000))[0]["deleted"]:
-            pass
+    """Delete tasks that ended a week ago, and files that nobody needs any more. Each transaction is bounded."""
+    while (yield write_one("service/delete_ended", age=1000 * KEPT_SECONDS, limit=1000))[0]["deleted"]:
+        pass
     for row in (yield Read("service/left_over", {"age": 1000 * ORPHAN_SECONDS, "limit": 1000})):
         yield from delete_blobs(row["task"])
 

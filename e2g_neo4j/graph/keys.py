@@ -1,4 +1,4 @@
-"""API keys of the service, what they used, and the audit.
+"""API keys of the service, and what they used.
 
 A key is `e2g_ID_SECRET`. The database holds the SHA-256 of the secret, which is 256 random bits.
 """
@@ -13,13 +13,12 @@ from dataclasses import fields
 from hashlib import sha256
 from hmac import compare_digest
 from typing import Any, get_args
-from uuid import uuid4
 
 from e2g_neo4j.errors import InputError
-from e2g_neo4j.graph.tasks import checked_limit, read_cursor, write_one
+from e2g_neo4j.graph.tasks import write_one
 from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.ids import LONGEST_CORPUS_NAME, utf8
-from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, UsageInfo
+from e2g_neo4j.types.service import KeyInfo, Scope, UsageInfo
 
 SECRET = re.compile(r"e2g_([0-9a-f]{12})_([A-Za-z0-9_-]{43})", re.ASCII)
 
@@ -32,9 +31,6 @@ MOST_CORPORA = 1000
 
 MOST_CORPORA_BYTES = 2**14
 """Of all names of corpora of a key, which each of its requests reads."""
-
-LONGEST_AUDITED = 1000
-"""Maximum characters of a text in the audit log."""
 
 MOST_DAYS = 3660
 
@@ -124,12 +120,6 @@ def is_refused(key: str) -> Operation[bool]:
     return bool(rows) and not rows[0]["valid"]
 
 
-def bookmark_secret() -> Operation[bytes]:
-    """Return the secret with which all processes of the service sign bookmarks."""
-    [row] = yield write_one("service/secret", secret=secrets.token_hex(32))
-    return bytes.fromhex(row["secret"])
-
-
 def list_keys() -> Operation[list[KeyInfo]]:
     """List the keys, the oldest first, revoked and expired ones included."""
     rows = yield Read("service/keys", {})
@@ -173,49 +163,6 @@ def used_today() -> Operation[dict[str, tuple[int, int]]]:
     """Return the requests and tokens of today that count against each key: those of the keys that it made too, and
     those of tasks that have not ended, which usage has later."""
     return {row["key"]: (row["requests"], row["tokens"]) for row in (yield Read("service/used_today", {}))}
-
-
-def add_audit(rows: Iterable[Mapping[str, Any]]) -> Operation[None]:
-    """Record requests.
-
-    Args:
-        rows: {key, action, corpus, target, status, request_id}; all but the first two may be absent.
-    """
-    names = ("key", "action", "corpus", "target", "status", "request_id")
-    entries = [{"id": uuid4().hex, **{name: _short(row.get(name)) for name in names}} for row in rows]
-    if entries:
-        yield Write((("service/add_audit", {"rows": entries}),))
-
-
-def audit(
-    *, limit: int = 50, cursor: str | None = None, keys: Sequence[str] | None = None
-) -> Operation[tuple[list[AuditInfo], str | None]]:
-    """List what was recorded, the latest first.
-
-    Args:
-        limit: how many at most, 1 to 200.
-        cursor: where the page before ended; None: the first page.
-        keys: only requests with these keys; None: all.
-
-    Returns:
-        The entries, and the cursor of the next page if there may be more.
-
-    Raises:
-        InputError: limit or cursor cannot be used.
-    """
-    at, after = read_cursor(cursor)
-    parameters = {
-        "keys": None if keys is None else list(keys),
-        "at": at,
-        "after": after,
-        "limit": checked_limit(limit),
-    }
-    found = [AuditInfo(**row) for row in (yield Read("service/audit", parameters))]
-    return found, f"{found[-1].at}-{found[-1].id}" if len(found) == limit else None
-
-
-def _short(value: Any) -> Any:
-    return value[:LONGEST_AUDITED] if isinstance(value, str) else value
 
 
 def _check_name(name: str) -> None:

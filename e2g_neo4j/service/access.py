@@ -1,4 +1,8 @@
-"""Who sends a request, and what they may see: keys, scopes and walls between corpora."""
+"""Who sends a request, and what they may see: keys, scopes, walls between corpora, and web pages of other origins.
+
+A page elsewhere can make a browser on this machine send forms and simple requests, and can give its own name the
+address of this machine (DNS rebinding). Programs send none of the headers by which it is known.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from hashlib import sha256
+from ipaddress import ip_address
 from typing import Annotated, Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPBearer
 from starlette.datastructures import Headers
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
@@ -19,15 +25,25 @@ from starlette.types import Scope as Connection
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import CorpusNotFoundError, DocumentNotFoundError, E2GError
 from e2g_neo4j.graph import keys
-from e2g_neo4j.service.audit import RefusedKeys
 from e2g_neo4j.service.limits import QUESTIONS, Limits
 from e2g_neo4j.service.oidc import Issuer, looks_like_token
 from e2g_neo4j.service.problems import ProblemError, problem_of
 from e2g_neo4j.types.ids import check_corpus_name, has_address
 from e2g_neo4j.types.service import LIMITS, LOCAL, OF_USERS_GRAPH, Caller, KeyInfo, Scope, TaskInfo
 
-OPEN = ("/livez", "/readyz", "/metrics", "/openapi.json", "/docs", "/swagger", "/ui")
+HEALTH = ("/livez", "/readyz", "/metrics")
+"""Paths for probes and monitoring."""
+
+OPEN = (*HEALTH, "/openapi.json", "/docs", "/swagger", "/ui")
 """Paths that need no key. They show nothing of any corpus."""
+
+HERE = ("localhost", "127.0.0.1", "[::1]", "::1")
+"""Hosts that the service always answers for."""
+
+_OWN = ("same-origin", "none")
+"""Values of Sec-Fetch-Site: the page is ours, or a person typed the address."""
+
+_INSTEAD = "Use the page of the service at /ui, or a program."
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost", "testclient")
 
@@ -51,45 +67,21 @@ class Authenticate:
         limits: Counts the requests of each key.
         issuer: The OpenID Connect issuer whose access tokens are accepted too. With one, every request needs a key or a
             token.
-        refused: Records keys that are refused.
         always: Whether requests from this machine need a key too, because a proxy may send them for others.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        client: AsyncE2G,
-        limits: Limits,
-        *,
-        issuer: Issuer | None,
-        refused: RefusedKeys,
-        always: bool,
-    ) -> None:
+    def __init__(self, app: ASGIApp, client: AsyncE2G, limits: Limits, *, issuer: Issuer | None, always: bool) -> None:
         self._app, self._client, self._limits, self._issuer = app, client, limits, issuer
-        self._refused = refused
         self._always = always or issuer is not None
         self._accounts: dict[bytes, str] = {}  # by the SHA-256 of keys that were valid once
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not _is_open(scope["path"]):
             connection = HTTPConnection(scope)
-            try:
-                caller = await self._caller(connection)
-            except ProblemError as error:
-                if error.status == 401:
-                    self._record(connection)
-                raise
+            caller = await self._caller(connection)
             self._limits.admit(caller)
             connection.state.caller = caller
         await self._app(scope, receive, send)
-
-    def _record(self, connection: HTTPConnection) -> None:
-        """Record that a key was refused. A request without one is none that tries to get in."""
-        text = _key_in(connection.headers)
-        if text is not None:
-            parts = keys.SECRET.fullmatch(text)
-            address = connection.client.host if connection.client else "unknown"
-            self._refused.record(address, parts[1] if parts else None, connection.state.request_id)
 
     async def _caller(self, connection: HTTPConnection) -> Caller:
         text = _key_in(connection.headers)
@@ -108,8 +100,63 @@ class Authenticate:
         if caller is None and from_here and not self._always:
             caller = None if await self._client.runner.look_up(keys.any_key()) else LOCAL
         if caller is None:
+            parts = keys.SECRET.fullmatch(text or "")
+            connection.state.refused_key = parts[1] if parts else None
             raise ProblemError(401, "unauthenticated", "This needs a valid API key.", {"WWW-Authenticate": "Bearer"})
         return caller
+
+
+class KnownHosts(TrustedHostMiddleware):
+    """Middleware that refuses requests for other hosts.
+
+    Probes and Prometheus address a container by its IP. For their paths, every IP is admitted: a name that somebody
+    else gave to this machine is not.
+
+    Args:
+        app: The application.
+        public_host: The host of the service's address for others, if it has one.
+    """
+
+    def __init__(self, app: ASGIApp, public_host: str | None) -> None:
+        super().__init__(app, [*HERE, *([public_host] if public_host else [])], www_redirect=False)
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        probe = scope["type"] == "http" and scope["path"] in HEALTH and _is_ip(Headers(scope=scope).get("host", ""))
+        await (self.app if probe else super().__call__)(scope, receive, send)
+
+
+class OwnPages:
+    """Middleware that refuses requests of web pages of other origins, but opening an address, as a link does.
+
+    Args:
+        app: The application.
+        public_url: The service's address for others, or an empty text.
+    """
+
+    def __init__(self, app: ASGIApp, public_url: str) -> None:
+        self._app, self._public = app, urlsplit(public_url).netloc
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and self._is_foreign(scope["method"], Headers(scope=scope)):
+            detail = "A web page of another origin may not use the service."
+            raise ProblemError(403, "foreign_page", detail, next_step=_INSTEAD)
+        await self._app(scope, receive, send)
+
+    def _is_foreign(self, method: str, headers: Headers) -> bool:
+        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+        if site is None:  # an old browser, or no connection that it trusts
+            own = origin is None or urlsplit(origin).netloc in {headers.get("host", ""), self._public} - {""}
+        else:
+            own = site in _OWN
+        opened = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+        return not own and not (opened and method in ("GET", "HEAD"))
+
+
+def _is_ip(host: str) -> bool:
+    try:
+        return bool(ip_address(urlsplit(f"//{host}").hostname or ""))
+    except ValueError:
+        return False
 
 
 class CorpusAddresses:

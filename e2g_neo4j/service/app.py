@@ -21,11 +21,9 @@ from e2g_neo4j.errors import E2GError
 from e2g_neo4j.graph import tasks
 from e2g_neo4j.graph.schema import check_migrations
 from e2g_neo4j.service import openai
-from e2g_neo4j.service.access import Authenticate, CorpusAddresses
-from e2g_neo4j.service.audit import Audit, Log, RefusedKeys
+from e2g_neo4j.service.access import Authenticate, CorpusAddresses, KnownHosts, OwnPages
 from e2g_neo4j.service.bookmarks import ReadYourWrites
-from e2g_neo4j.service.browsers import KnownHosts, OwnPages
-from e2g_neo4j.service.limits import MAX_BODY, Admission, Limits, Shares
+from e2g_neo4j.service.limits import MAX_BODY, Limits, Shares
 from e2g_neo4j.service.mcp import Mounted, caller_of_request, create_mcp, mount
 from e2g_neo4j.service.mcp_writing import QueueWriter
 from e2g_neo4j.service.observability import Metrics, Observe, trace
@@ -59,7 +57,6 @@ def create_app(client: AsyncE2G, *, mcp_write: bool = False) -> FastAPI:
     """
     base = (client.settings.public_url or "").rstrip("/")
     state = State(client, Limits(client), Metrics(), base)
-    issuer, log = issuer_of(client.settings), Log(client)
     tools = create_mcp(
         client,
         caller_of_request,
@@ -95,18 +92,11 @@ def create_app(client: AsyncE2G, *, mcp_write: bool = False) -> FastAPI:
     add_page(app)
     add_problems(app)
     app.add_middleware(CorpusAddresses)
-    app.add_middleware(Audit, log=log)
     app.add_middleware(ReadYourWrites, client=client)
     app.add_middleware(Shares)
     app.add_middleware(
-        Authenticate,
-        client=client,
-        limits=state.limits,
-        issuer=issuer,
-        refused=RefusedKeys(log),
-        always=bool(base),
+        Authenticate, client=client, limits=state.limits, issuer=issuer_of(client.settings), always=bool(base)
     )
-    app.add_middleware(Admission)
     app.add_middleware(OwnPages, public_url=base)
     app.add_middleware(KnownHosts, public_host=urlsplit(base).hostname)
     app.add_middleware(Problems)

@@ -48,9 +48,6 @@ BODY_SECONDS = 10.0
 BODY_RATE = 4096
 """The slowest admitted rate of a body, in bytes a second."""
 
-HEALTH = ("/livez", "/readyz", "/metrics")
-"""Paths for probes and monitoring, which are answered however busy the service is."""
-
 QUESTIONS_AT_ONCE = 2 * cores()
 """Questions whose evidence is searched at once, half of them of one key. More would only make each other slower."""
 
@@ -275,27 +272,8 @@ def _too_many(limit: str, seconds: int) -> ProblemError:
     return ProblemError(429, "quota", f"This key is limited to {limit}.", {"Retry-After": str(seconds)})
 
 
-class Admission:
-    """Middleware that refuses requests beyond a number at once, so that a busy service stays quick."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app, self._now = app, 0
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in HEALTH:
-            return await self._app(scope, receive, send)
-        if self._now >= MAX_REQUESTS:
-            raise busy(f"The service answers {MAX_REQUESTS} requests already, its maximum.")
-        self._now += 1
-        try:
-            await self._app(scope, receive, send)
-        finally:
-            self._now -= 1
-        return None
-
-
 class Shares:
-    """Middleware that refuses requests of a key beyond its share, and bodies that arrive too slowly.
+    """Middleware that refuses requests beyond a number or a key's share, and bodies that arrive too slowly.
 
     So a slow or greedy client costs its own key only. It comes after the middleware that finds the caller.
     """
@@ -311,6 +289,8 @@ class Shares:
             return await self._app(scope, receive, send)
         if Headers(scope=scope).get("content-encoding", "identity") != "identity":
             raise ProblemError(415, "media_type", "The body is compressed: send it without Content-Encoding.")
+        if self._requests.total() >= MAX_REQUESTS:
+            raise busy(f"The service answers {MAX_REQUESTS} requests already, its maximum.")
         if self._requests[caller.account] >= MAX_REQUESTS_OF_KEY:
             raise busy(f"{MAX_REQUESTS_OF_KEY} requests of this key are being answered already, the maximum.")
         with counted(self._requests, caller.account):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import Protocol
 from uuid import uuid4
 
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.documents.files import from_text
-from e2g_neo4j.graph import keys, tasks
+from e2g_neo4j.graph import tasks
 from e2g_neo4j.service.access import seen_by
 from e2g_neo4j.service.uploads import submitted, text_parts
 from e2g_neo4j.types.documents import UPLOAD
 from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.service import Caller, TaskInfo, TaskKind
+
+logger = logging.getLogger(__name__)
 
 
 class Writer(Protocol):
@@ -77,18 +80,18 @@ class QueueWriter:
     ) -> TaskInfo:
         parameters = {"documents": [{"source": title, "title": title, "properties": properties}]}
         task = await submitted(self._client, caller, "index", corpus, parameters, files=[text_parts(title, text)])
-        await self._audit(caller, "MCP index_text", corpus, title)
+        _log("index_text", task)
         return task
 
     async def delete_document(self, caller: Caller, corpus: str, document: str) -> TaskInfo:
         task = await submitted(self._client, caller, "delete", corpus, {"documents": [document]})
-        await self._audit(caller, "MCP delete_document", corpus, document)
+        _log("delete_document", task, document)
         return task
 
     async def task(self, caller: Caller, task: str) -> TaskInfo | None:
         found = await self._client.runner.ask(tasks.get(task))
         return seen_by(caller, found) if found is not None and caller.sees(found.corpus) else None
 
-    async def _audit(self, caller: Caller, action: str, corpus: str, target: str) -> None:
-        row = {"key": caller.key, "action": action, "corpus": corpus, "target": target, "status": 202}
-        await self._client.runner.ask(keys.add_audit([row]))
+
+def _log(tool: str, task: TaskInfo, document: str | None = None) -> None:
+    logger.info(tool, extra={"key": task.key, "corpus": task.corpus, "task": task.id, "target": document})

@@ -99,7 +99,7 @@ class Observe:
         route = template(scope)
         self._metrics.requests.labels(scope["method"] if route != OTHER else "", route, str(status)).inc()
         self._metrics.seconds.labels(route).observe(seconds)
-        caller = scope["state"].get("caller")
+        caller, client = scope["state"].get("caller"), scope.get("client")
         logger.info(
             "request",
             extra={
@@ -109,8 +109,20 @@ class Observe:
                 "status": status,
                 "milliseconds": round(1000 * seconds, 1),
                 "key": caller.key if caller else None,
+                "refused_key": scope["state"].get("refused_key"),
+                "address": client[0] if client and status == 401 else None,
+                **_changed(scope),
             },
         )
+
+
+def _changed(scope: Scope) -> dict[str, str | None]:
+    """Return the corpus, and what in it, that a request changes or exports. Those of other requests are not logged."""
+    if scope["method"] in ("GET", "HEAD") and not scope["path"].endswith("/export"):
+        return {}
+    values = scope.get("path_params", {})
+    targets = (values[name] for name in ("document", "task", "name", "key") if name in values)
+    return {"corpus": values.get("corpus"), "target": next(targets, None)}
 
 
 OTHER = "other"

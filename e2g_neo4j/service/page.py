@@ -81,9 +81,9 @@ def add_docs(app: FastAPI) -> None:
         page = get_swagger_ui_html(
             openapi_url=f"{request.scope.get('root_path', '').rstrip('/')}/openapi.json",
             title=f"{app.title} - Swagger UI",
-            swagger_js_url=str(request.url_for("swagger_ui_bundle_js")),
-            swagger_css_url=str(request.url_for("swagger_ui_css")),
-            swagger_favicon_url=str(request.url_for("swagger_favicon_png")),
+            swagger_js_url=request.url_for("swagger_ui_bundle_js").path,
+            swagger_css_url=request.url_for("swagger_ui_css").path,
+            swagger_favicon_url=request.url_for("swagger_favicon_png").path,
             swagger_ui_parameters={"persistAuthorization": False},
         )
         scripts = " ".join(

@@ -56,32 +56,30 @@ _STATUS: tuple[tuple[type[E2GError], int, str], ...] = (
 )
 """The first that fits an error gives its status and title."""
 
-_TITLES = {
-    400: "The request cannot be read.",
-    401: "Not authenticated.",
-    403: "Not allowed.",
-    404: "Not found.",
-    405: "Method not allowed.",
-    408: "The request arrives too slowly.",
-    409: "Conflict.",
-    413: "The request is too large.",
-    415: "Unsupported media type.",
-    422: "The request cannot be used.",
-    429: "Too many requests.",
-    500: "The service failed.",
-    501: "Not configured.",
-    502: "A model failed.",
-    503: "Not available.",
-}
+_CORRECT = "Correct the request."
 
-_CODES = {
-    400: "unreadable",
-    404: "not_found",
-    405: "method_not_allowed",
-    408: "slow",
-    413: "too_large",
-    429: "busy",
+_KINDS = {
+    400: ("The request cannot be read.", "unreadable", _CORRECT),
+    401: (
+        "Not authenticated.",
+        "http",
+        "Send a valid key as `Authorization: Bearer KEY`. On the server, `e2g keys create` makes one.",
+    ),
+    403: ("Not allowed.", "http", "Use a key with this scope."),
+    404: ("Not found.", "not_found", "List what there is, and check the name."),
+    405: ("Method not allowed.", "method_not_allowed", _CORRECT),
+    408: ("The request arrives too slowly.", "slow", "Send it again over a faster connection, or less at once."),
+    409: ("Conflict.", "http", _CORRECT),
+    413: ("The request is too large.", "too_large", "Send less at once."),
+    415: ("Unsupported media type.", "http", _CORRECT),
+    422: ("The request cannot be used.", "http", _CORRECT),
+    429: ("Too many requests.", "busy", "Wait for the seconds in Retry-After, then send the request again."),
+    500: ("The service failed.", "http", "Look into the log of the service for this request_id."),
+    501: ("Not configured.", "http", "Set E2G_CHAT_MODEL on the server."),
+    502: ("A model failed.", "http", "Try again; if it fails again, check the model's server."),
+    503: ("Not available.", "http", "Try again after the seconds in Retry-After."),
 }
+"""Title, code and next step of errors by their status, where they have none of their own."""
 
 _OPENAI_CODES = {
     "unauthenticated": "invalid_api_key",
@@ -91,18 +89,9 @@ _OPENAI_CODES = {
 }
 """Codes of OpenAI for ours. Clients compare some of them."""
 
-_NEXT = {
-    401: "Send a valid key as `Authorization: Bearer KEY`. On the server, `e2g keys create` makes one.",
-    403: "Use a key with this scope.",
-    404: "List what there is, and check the name.",
-    408: "Send the request again over a faster connection, or less at once.",
-    413: "Send less at once.",
-    429: "Wait for the seconds in Retry-After, then send the request again.",
-    500: "Look into the log of the service for this request_id.",
-    501: "Set E2G_CHAT_MODEL on the server.",
-    502: "Try again; if it fails again, check the model's server.",
-    503: "Try again after the seconds in Retry-After.",
-}
+
+def _kind(status: int) -> tuple[str, str, str]:
+    return _KINDS.get(status, ("Error.", "http", _CORRECT))
 
 
 class Problem(BaseModel):
@@ -184,13 +173,14 @@ def problem(
     next_step: str | None = None,
 ) -> ProblemReply:
     """Return the reply for an error."""
+    usual_title, _, usual_next = _kind(status)
     content = Problem(
         type=f"urn:e2g:problem:{code}",
-        title=title or _TITLES.get(status, "Error."),
+        title=title or usual_title,
         status=status,
         detail=detail,
         code=code,
-        next=next_step or _NEXT.get(status, "Correct the request."),
+        next=next_step or usual_next,
         request_id=request_id,
     )
     return ProblemReply(content, headers)
@@ -209,7 +199,7 @@ def problem_of(error: Exception, request_id: str) -> ProblemReply:
             request_id, error.status, error.code, str(error), headers=error.headers, next_step=error.next_step
         )
     if isinstance(error, HTTPException):
-        code = _CODES.get(error.status_code, "http")
+        code = _kind(error.status_code)[1]
         return problem(request_id, error.status_code, code, str(error.detail), headers=error.headers or {})
     return problem(request_id, 500, "internal", "The service failed. Its log has the reason under this request_id.")
 
@@ -266,7 +256,7 @@ class Problems:
                 await send(message)
             elif message["type"] == "http.response.body":
                 detail = message.get("body", b"").decode() or "The request cannot be used."
-                reply = problem(scope["state"]["request_id"], status, _CODES.get(status, "http"), detail)
+                reply = problem(scope["state"]["request_id"], status, _kind(status)[1], detail)
                 await reply(scope, receive, send)
 
         try:
@@ -293,7 +283,7 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     every = (400, 401, 403, 408, 413, 415, 422, 429, 500, 503)
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {
-        status: {"description": f"{_TITLES[status]} {_NEXT.get(status, '')}".rstrip(), "content": content}
+        status: {"description": " ".join(_kind(status)[::2]), "content": content}
         for status in sorted({*statuses, *every})
     }
 

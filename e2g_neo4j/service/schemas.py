@@ -13,7 +13,7 @@ from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
 from e2g_neo4j.types.properties import MAX_PROPERTIES, check_names, check_properties
 from e2g_neo4j.types.reports import DocumentInfo, Layer, ReportKind
 from e2g_neo4j.types.results import Evidence, Turn
-from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, TaskInfo
+from e2g_neo4j.types.service import KeyInfo, Scope, TaskInfo
 
 T = TypeVar("T")
 
@@ -287,13 +287,6 @@ class CallerInfo(BaseModel):
     key: str
     scopes: list[Scope]
     corpora: list[str]
-
-
-class AuditPage(BaseModel):
-    """Some entries of the audit log, the latest first. `cursor` continues the list; it is None at the end."""
-
-    entries: list[AuditInfo]
-    cursor: str | None
 
 
 class Health(BaseModel):

@@ -24,7 +24,6 @@ from e2g_neo4j.runtime.loopback import is_loopback
 from e2g_neo4j.service.app import create_app
 from e2g_neo4j.service.observability import log_json
 from e2g_neo4j.service.oidc import issuer_of
-from e2g_neo4j.service.sockets import HEAD_SECONDS, BoundedProtocol
 from e2g_neo4j.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -35,8 +34,11 @@ SECONDS_TO_STOP = 15
 WORKER_SECONDS_TO_STOP = 12.0
 """How long the worker has to put its task back into the queue."""
 
-OPEN_FILES = 4096
-"""Files that the process may open, if the system allows it: more than its connections of clients and database."""
+MAX_HEAD = 65_536
+"""Bytes of the headers of a request that are kept while the rest is awaited."""
+
+KEPT_SECONDS = 75
+"""How long a connection is kept without a request: longer than proxies, which would send one while it is closed."""
 
 LONGEST_PAUSE = 30.0
 """Maximum seconds before a worker that ended is started again."""
@@ -103,7 +105,6 @@ class _Server(uvicorn.Server):
 
 async def _serve(settings: Settings, host: str, port: int, *, worker: bool, mcp_write: bool) -> None:
     app = create_app(AsyncE2G(settings=settings), mcp_write=mcp_write)
-    _allow_open_files()
     server = _Server(configuration(app, host, port))
     server.stopping = asyncio.Event()
     server.public_url = settings.public_url
@@ -122,24 +123,15 @@ def configuration(app: FastAPI, host: str, port: int) -> uvicorn.Config:
         app,
         host=host,
         port=port,
-        http=BoundedProtocol,
+        http="h11",
+        h11_max_incomplete_event_size=MAX_HEAD,
         ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_keep_alive=2 * int(HEAD_SECONDS),  # a shorter time of our own ends it
+        timeout_keep_alive=KEPT_SECONDS,
         timeout_graceful_shutdown=SECONDS_TO_STOP,
     )
-
-
-def _allow_open_files() -> None:
-    """Let this process open as many files as its connections need, if the system does."""
-    if sys.platform != "win32":
-        import resource
-
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if soft < OPEN_FILES <= hard or (soft < hard and hard == resource.RLIM_INFINITY):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, hard))
 
 
 def _check_port(host: str, port: int) -> None:

@@ -1,19 +1,89 @@
-"""What the routes of an app share."""
+"""What the routes of an app share, among it the chat model, whose calls are counted."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 
 from fastapi import Request
 
 from e2g_neo4j.async_client import AsyncE2G
+from e2g_neo4j.runtime.threads import in_thread
 from e2g_neo4j.service.limits import Limits
-from e2g_neo4j.service.metering import MeteredModel
 from e2g_neo4j.service.observability import Metrics
 from e2g_neo4j.service.problems import ProblemError
-from e2g_neo4j.types.chat import StreamingChatModel
+from e2g_neo4j.types.chat import ChatReply, ChatRequest, StreamingChatModel
 from e2g_neo4j.types.service import Caller
+
+
+@dataclass(frozen=True, slots=True)
+class MeteredModel:
+    """A chat model whose calls are counted.
+
+    An asynchronous stream without a complete reply, the only kind that the service breaks off, counts with estimates:
+    those of the prompt and of the text that came. A call that failed before any text came counts nothing.
+
+    Before each call the most that it may use is reserved: its prompt, as the model counts it, and the longest reply.
+
+    Attributes:
+        model: The model.
+        used: Is called with the prompt and completion tokens of each call.
+        reserve: Reserves tokens for the length of a call, or raises an error.
+    """
+
+    model: StreamingChatModel
+    used: Callable[[int, int], None]
+    reserve: Callable[[int], AbstractContextManager[None]]
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def context(self) -> int | None:
+        return self.model.context
+
+    def count(self, text: str) -> int:
+        return self.model.count(text)
+
+    def ask(self, request: ChatRequest) -> ChatReply:
+        with self.reserve(self.count(request.text) + request.max_tokens):
+            return self._counted(self.model.ask(request))
+
+    async def ask_async(self, request: ChatRequest) -> ChatReply:
+        with self.reserve(await in_thread(self.count, request.text) + request.max_tokens):
+            return self._counted(await self.model.ask_async(request))
+
+    def stream(self, request: ChatRequest) -> Iterator[str | ChatReply]:
+        with self.reserve(self.count(request.text) + request.max_tokens):
+            for piece in self.model.stream(request):
+                yield self._counted(piece) if isinstance(piece, ChatReply) else piece
+
+    async def stream_async(self, request: ChatRequest) -> AsyncGenerator[str | ChatReply, None]:
+        prompt = await in_thread(self.count, request.text)
+        said: list[str] = []
+        complete = failed = False
+        with self.reserve(prompt + request.max_tokens):
+            try:
+                async for piece in self.model.stream_async(request):
+                    if isinstance(piece, ChatReply):
+                        complete = True
+                        self._counted(piece)
+                    else:
+                        said.append(piece)
+                    yield piece
+            except Exception:
+                failed = True
+                raise
+            finally:
+                if not complete and (said or not failed):
+                    self.used(prompt, self.count("".join(said)))
+
+    def _counted(self, reply: ChatReply) -> ChatReply:
+        self.used(reply.prompt_tokens, reply.completion_tokens)
+        return reply
 
 
 @dataclass(frozen=True, slots=True)

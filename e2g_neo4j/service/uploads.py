@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 from fastapi import Depends, Header, Request, Response
 from starlette.datastructures import UploadFile
@@ -97,37 +97,34 @@ async def submitted(
     return await run(created)
 
 
-class Submitting(Protocol):
-    """Puts a task of the caller into the queue, and returns it."""
+class Submitting:
+    """Puts tasks of a request into the queue. The reply says where to ask for them."""
+
+    def __init__(
+        self,
+        request: Request,
+        response: Response,
+        idempotency_key: Annotated[
+            str | None,
+            Header(min_length=1, max_length=200, description="Repeating a request with this key has no effect."),
+        ] = None,
+    ) -> None:
+        self._client, self._caller, self._response = state_of(request).client, request.state.caller, response
+        self._key = idempotency_key
 
     async def __call__(
         self, kind: TaskKind, corpus: str, parameters: Mapping[str, Any], files: Sequence[Upload] = ()
-    ) -> TaskInfo: ...
-
-
-def submitting(
-    request: Request,
-    response: Response,
-    idempotency_key: Annotated[
-        str | None, Header(min_length=1, max_length=200, description="Repeating a request with this key has no effect.")
-    ] = None,
-) -> Submitting:
-    """Return what puts tasks of a request into the queue. The reply says where to ask for them."""
-
-    async def submit(
-        kind: TaskKind, corpus: str, parameters: Mapping[str, Any], files: Sequence[Upload] = ()
     ) -> TaskInfo:
-        client, caller = state_of(request).client, request.state.caller
         if kind in OF_ALL_DOCUMENTS:
-            await client.runner.run(catalog.check_corpus(corpus))
-        task = await submitted(client, caller, kind, corpus, parameters, files=files, idempotency_key=idempotency_key)
-        response.headers["Location"] = f"/v1/tasks/{task.id}"
+            await self._client.runner.run(catalog.check_corpus(corpus))
+        task = await submitted(
+            self._client, self._caller, kind, corpus, parameters, files=files, idempotency_key=self._key
+        )
+        self._response.headers["Location"] = f"/v1/tasks/{task.id}"
         return task
 
-    return submit
 
-
-Submit = Annotated[Submitting, Depends(submitting)]
+Submit = Annotated[Submitting, Depends(Submitting)]
 
 
 def _hash(kind: str, corpus: str, parameters: Mapping[str, Any], files: Iterable[Upload]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 Scope: TypeAlias = Literal["read", "ask", "write", "admin"]
 """What a key may do: read (corpora, documents, evidence), ask (call the chat model), write (change corpora), admin
-(keys, usage, audit, and what reads or changes graphs of other programs)."""
+(keys, usage, and what reads or changes graphs of other programs)."""
 
 TaskKind: TypeAlias = Literal[
     "index", "replace", "delete", "delete_corpus", "import", "enrich", "adopt", "unadopt", "link", "unlink"
@@ -197,17 +197,3 @@ class UsageInfo:
     requests: int
     prompt_tokens: int
     completion_tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class AuditInfo:
-    """A request that changed something, or was refused. `at` is in milliseconds since 1970, UTC."""
-
-    id: str
-    at: int
-    key: str
-    action: str
-    corpus: str | None
-    target: str | None
-    status: int | None
-    request_id: str | None

@@ -1,13 +1,11 @@
-"""API keys, what they used, and the audit, on a real server."""
+"""API keys, and what they used, on a real server."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from at_server import migrated
@@ -30,7 +28,7 @@ def server(scratch: Connection) -> Iterator[Driver]:
 
 @pytest.fixture
 def run(server: Driver) -> Run:
-    server.execute_query("MATCH (n:E2GKey|E2GUsage|E2GAudit) DELETE n")
+    server.execute_query("MATCH (n:E2GKey|E2GUsage) DELETE n")
     perform = performing(server)
     return lambda operation: driven(perform, operation)
 
@@ -194,32 +192,3 @@ def test_usage_adds_up_per_key_and_day(run: Run, server: Driver) -> None:
     for days in (0, 4000):
         with pytest.raises(InputError):
             run(keys.usage(days=days))
-
-
-def test_the_audit_is_listed_page_by_page(run: Run) -> None:
-    entries = [
-        {"key": f"k{number % 2}", "action": "delete", "corpus": "novels", "target": f"d{number}", "status": 202}
-        for number in range(5)
-    ]
-    run(keys.add_audit(entries[:3]))
-    run(keys.add_audit([]))
-    time.sleep(0.01)
-    run(keys.add_audit([*entries[3:], {"key": "k9", "action": "create_key"}]))
-    pages, cursor = [], None
-    while True:
-        page, cursor = run(keys.audit(limit=4, cursor=cursor))
-        pages.append(page)
-        if cursor is None:
-            break
-    assert [len(page) for page in pages] == [4, 2]
-    found = [one for page in pages for one in page]
-    assert {one.target for one in found} == {None, *(f"d{number}" for number in range(5))}
-    assert [one.at for one in found] == sorted((one.at for one in found), reverse=True)
-    assert {one.target for one in found[:3]} == {"d3", "d4", None}
-    [mine] = run(keys.audit(keys=["k9"]))[0]
-    assert (mine.action, mine.corpus, mine.status, mine.request_id) == ("create_key", None, None, None)
-    run(keys.add_audit([{"key": "k8", "action": "split", "corpus": "c" * 10_000, "target": "t" * 60_000}]))
-    [long] = run(keys.audit(keys=["k8"]))[0]
-    assert (len(long.corpus), len(long.target)) == (1000, 1000)
-    with pytest.raises(InputError):
-        run(keys.audit(cursor=uuid4().hex))

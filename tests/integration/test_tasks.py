@@ -418,7 +418,7 @@ def test_later_attempts_get_what_the_first_one_found(run: Run[Any], server: Driv
 
 
 def test_a_step_is_done_once(run: Run[Any], server: Driver) -> None:
-    marker: tuple[str, dict[str, Any]] = ("service/add_audit", {"rows": []})
+    marker: tuple[str, dict[str, Any]] = ("service/add_usage", {"rows": []})
     step = Write((marker,), condition=claims.do_step("t", "d1"))
     perform, start = performing(server), Barrier(6)
 
@@ -579,24 +579,6 @@ def test_what_nobody_needs_is_removed(run: Run[Any], server: Driver) -> None:
     assert run(tasks.get(kept)) is not None
     steps = server.execute_query("MATCH (s:E2GTaskStep) RETURN s.task AS task").records
     assert [row["task"] for row in steps] == [kept]
-
-
-def test_entries_of_the_audit_log_are_removed_after_90_days(run: Run[Any], server: Driver) -> None:
-    server.execute_query("MATCH (a:E2GAudit) DELETE a")
-    run(keys.add_audit({"key": "k1", "action": "a", "target": f"{number}"} for number in range(2500)))
-    server.execute_query(
-        "MATCH (a:E2GAudit) SET a.at = a.at - 90 * CASE a.target WHEN '0' THEN 86300000 ELSE 86401000 END"
-    )
-    asked: list[str] = []
-    perform = performing(server)
-
-    def watched(request: Read | Write) -> Rows:
-        asked.append(request.condition[0] if isinstance(request, Write) and request.condition else "")
-        return perform(request)
-
-    driven(watched, claims.clean_up())
-    assert [one.target for one in run(keys.audit())[0]] == ["0"]
-    assert asked.count("service/delete_audit") == 4, "at most 1,000 at once"
 
 
 def test_an_upload_that_goes_on_for_long_is_kept(run: Run[Any], server: Driver) -> None:

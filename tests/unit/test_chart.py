@@ -23,7 +23,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from e2g_neo4j.cli.app import app
-from e2g_neo4j.service.limits import HEALTH
+from e2g_neo4j.service.access import HEALTH
 from e2g_neo4j.service.observability import Metrics
 from e2g_neo4j.settings import Settings, variable_of
 

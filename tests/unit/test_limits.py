@@ -11,7 +11,7 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from e2g_neo4j.service import limits
-from e2g_neo4j.service.limits import Admission, Limits, Shares
+from e2g_neo4j.service.limits import Limits, Shares
 from e2g_neo4j.service.problems import ProblemError, Problems
 from e2g_neo4j.types.service import Caller
 
@@ -93,7 +93,7 @@ def scope_of(key: str, maker: str | None = None) -> dict[str, Any]:
 async def test_requests_beyond_a_number_are_refused_at_once(monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
     monkeypatch.setattr(limits, "MAX_REQUESTS" if bound == "of all" else "MAX_REQUESTS_OF_KEY", 2)
     app = Slow()
-    bounded = Problems(Admission(app) if bound == "of all" else Shares(app))
+    bounded = Problems(Shares(app))
     refused: list[int] = []
 
     async def send(message: Any) -> None:

@@ -20,8 +20,8 @@ from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import Chat, Embed
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.service.limits import Limits
-from e2g_neo4j.service.metering import MeteredModel
 from e2g_neo4j.service.problems import ProblemError
+from e2g_neo4j.service.state import MeteredModel
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 from e2g_neo4j.types.service import Caller

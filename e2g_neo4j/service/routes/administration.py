@@ -1,4 +1,4 @@
-"""Administration: keys, usage and the audit log. Administrators of some corpora see and create keys for these only."""
+"""Administration: keys and usage. Administrators of some corpora see and create keys for these only."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from e2g_neo4j.graph import keys
-from e2g_neo4j.graph.tasks import MOST_LISTED
 from e2g_neo4j.service.access import Admin, Reader
 from e2g_neo4j.service.problems import ProblemError, documented
-from e2g_neo4j.service.schemas import AuditPage, CallerInfo, CreatedKey, NewKey
+from e2g_neo4j.service.schemas import CallerInfo, CreatedKey, NewKey
 from e2g_neo4j.service.state import State, state_of
 from e2g_neo4j.types.service import ALL_CORPORA, LIMITS, LOCAL, Caller, KeyInfo, UsageInfo
 
@@ -78,21 +77,6 @@ async def usage(
     state = state_of(request)
     await state.limits.flush()
     return await state.client.runner.ask(keys.usage(await _visible_ids(state, caller), days))
-
-
-@router.get("/audit", responses=documented())
-async def audit(
-    request: Request,
-    caller: Admin,
-    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
-    cursor: Annotated[str | None, Query(max_length=200, description="From the reply before.")] = None,
-) -> AuditPage:
-    """List who changed what, the latest first."""
-    state = state_of(request)
-    entries, following = await state.client.runner.ask(
-        keys.audit(limit=limit, cursor=cursor, keys=await _visible_ids(state, caller))
-    )
-    return AuditPage(entries=entries, cursor=following)
 
 
 async def _visible_keys(state: State, caller: Caller) -> list[KeyInfo]:
