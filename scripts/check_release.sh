@@ -4,7 +4,7 @@
 #   scripts/check_release.sh TAG
 #
 # To release:
-# 1. Run `.ci/run` on a fresh machine, then `E2G_TEST_REQUIRE=ollama,chromium make test-all`, which takes more than 90
+# 1. Run `.ci/run` on a fresh machine, then `E2G_TEST_REQUIRE=ollama,chromium,nginx make test-all`, which takes more than 90
 #    minutes on two cores, and `E2G_TEST_PERTURB=1 make test`.
 # 2. If ranking or chunking changed, measure again, and take the figures over with `benchmarks/record.py`.
 # 3. Set the version in `pyproject.toml` and, twice, in `chart/Chart.yaml`. In `CHANGELOG.md`, rename *Unreleased* to the

@@ -36,16 +36,7 @@ from e2g_neo4j.errors import E2GError, NotFoundError
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.models.chat.prompts import filled, load_prompt
 from e2g_neo4j.service.mcp_results import Results
-from e2g_neo4j.service.mcp_tools import (
-    SCOPES,
-    Access,
-    CallerOf,
-    ModelOf,
-    ReadingTools,
-    Turn,
-    WritingTools,
-    add_tools,
-)
+from e2g_neo4j.service.mcp_tools import SCOPES, Access, CallerOf, ModelOf, Tools, Turn, add_tools
 from e2g_neo4j.service.mcp_writing import DirectWriter, Writer
 from e2g_neo4j.service.problems import fault_message
 from e2g_neo4j.types.service import LOCAL, Caller
@@ -123,10 +114,8 @@ def create_mcp(
             subscriptions=False,
             middleware=[_permitted(access, caller_of)],
         )
-    chat = client.models.chat_model is not None
-    add_tools(server, ReadingTools(client, access, results, model_of, turn), chat=chat)
-    if writer:
-        add_tools(server, WritingTools(client, access, results, writer), chat=chat)
+    tools = Tools(client, access, results, writer or DirectWriter(client), model_of, turn)
+    add_tools(server, tools, chat=client.models.chat_model is not None, write=writer is not None)
     _add_resources(server, client, access, results)
     _add_prompts(server)
     return server
@@ -206,7 +195,7 @@ def _permitted(access: Access, caller_of: CallerOf) -> Any:
         result = await call_next(context)
         if context.method == "tools/list":
             scopes = caller_of(context.request).scopes
-            return {**result, "tools": [tool for tool in result["tools"] if SCOPES[tool["name"]] in scopes]}
+            return {**result, "tools": [_brief(tool) for tool in result["tools"] if SCOPES[tool["name"]] in scopes]}
         if context.method == "resources/list":
             caller = caller_of(context.request)
             if "read" in caller.scopes:
@@ -216,6 +205,13 @@ def _permitted(access: Access, caller_of: CallerOf) -> Any:
         return result
 
     return listed
+
+
+def _brief(tool: dict[str, Any]) -> dict[str, Any]:
+    """Return a tool whose results are described in a paragraph a type: assistants read all of it before a question."""
+    for one in tool["outputSchema"].get("$defs", {}).values():
+        one["description"] = one.get("description", "").partition("\n\n")[0]
+    return tool
 
 
 def _documents_resource(corpus: str) -> dict[str, str]:

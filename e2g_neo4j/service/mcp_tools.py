@@ -18,17 +18,18 @@ from e2g_neo4j.errors import CorpusNotFoundError, E2GError, NotFoundError, Query
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.retrieval.options import MIN_TOKENS, ModeName, RetrievalOptions
 from e2g_neo4j.retrieval.strategies import load_strategies
-from e2g_neo4j.service.connections import connect
-from e2g_neo4j.service.mcp_results import Results
-from e2g_neo4j.service.mcp_schemas import Answered, Connection, Corpora, Entities, Explanation, Passages, Span, Task
+from e2g_neo4j.service.connections import Step, connect
+from e2g_neo4j.service.mcp_results import Explanation, Fitted, Results
 from e2g_neo4j.service.mcp_writing import Writer
 from e2g_neo4j.service.problems import ProblemError
 from e2g_neo4j.service.schemas import Given, History
 from e2g_neo4j.settings import MAX_HOPS
 from e2g_neo4j.types.chat import StreamingChatModel
+from e2g_neo4j.types.graph import EntityInfo
 from e2g_neo4j.types.ids import check_corpus_name
+from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Evidence
-from e2g_neo4j.types.service import Caller, Scope
+from e2g_neo4j.types.service import Caller, Scope, TaskInfo
 
 ModelOf: TypeAlias = Callable[[Caller], StreamingChatModel | None]
 """Returns the chat model for a caller."""
@@ -159,13 +160,14 @@ class Access:
         return corpus
 
 
-class ReadingTools:
-    """The tools that only read.
+class Tools:
+    """The tools.
 
     Args:
         client: the client.
         access: what callers may do.
         results: builds the results.
+        writer: makes the changes of the tools that change corpora.
         model_of: returns the chat model for a caller; None: that of the client.
         turn: waits for the turn of a search, or raises a ProblemError; None: any number is searched at once.
     """
@@ -175,14 +177,15 @@ class ReadingTools:
         client: AsyncE2G,
         access: Access,
         results: Results,
-        model_of: ModelOf | None = None,
-        turn: Turn | None = None,
+        writer: Writer,
+        model_of: ModelOf | None,
+        turn: Turn | None,
     ) -> None:
-        self._client, self._access, self._results = client, access, results
+        self._client, self._access, self._results, self._writer = client, access, results, writer
         self._model_of = model_of or (lambda _: client.models.chat_model)
         self._turn = turn or (lambda _: nullcontext())
 
-    async def list_corpora(self, context: Context[Any, Any]) -> Annotated[CallToolResult, Corpora]:
+    async def list_corpora(self, context: Context[Any, Any]) -> Annotated[CallToolResult, Fitted[dict[str, int]]]:
         """List the corpora that can be searched, with their number of documents."""
         visible = await self._access.visible(self._access.caller(context, "read"))
         return await to_thread.run_sync(self._results.corpora, visible)
@@ -197,7 +200,7 @@ class ReadingTools:
         mode: NamedMode = "auto",
         llm: Llm = False,
         where: Conditions = None,
-    ) -> Annotated[CallToolResult, Passages]:
+    ) -> Annotated[CallToolResult, Fitted[Evidence]]:
         """Find the passages of indexed documents that answer a question, best first. Cite them by their numbers, as
         [1]. A whole question with full names works better than keywords."""
         found = await self._retrieved(context, question, corpora, k, tokens, mode=mode, llm=llm, where=where or ())
@@ -213,7 +216,7 @@ class ReadingTools:
         mode: NamedMode = "auto",
         llm: Llm = False,
         where: Conditions = None,
-    ) -> Annotated[CallToolResult, Explanation]:
+    ) -> Annotated[CallToolResult, Fitted[Explanation]]:
         """Explain how `search` finds its passages: the entities of the question, the paths between them, the route that
         was taken and why, and Cypher that shows the evidence in Neo4j Browser."""
         found = await self._retrieved(context, question, corpora, k, tokens, mode=mode, llm=llm, where=where or ())
@@ -226,7 +229,7 @@ class ReadingTools:
         corpora: CorpusNames = None,
         where: Conditions = None,
         history: History = None,
-    ) -> Annotated[CallToolResult, Answered]:
+    ) -> Annotated[CallToolResult, Fitted[Answer]]:
         """Let the configured chat model answer a question from the documents, with citations. This costs tokens of that
         model; `search` returns the passages without it."""
         caller = self._access.caller(context, "ask")
@@ -246,12 +249,12 @@ class ReadingTools:
         corpus: CorpusName = None,
         type: EntityType = None,
         limit: Annotated[int, Field(ge=1, le=100, description="How many at most.")] = 20,
-    ) -> Annotated[CallToolResult, Entities]:
+    ) -> Annotated[CallToolResult, Fitted[list[EntityInfo]]]:
         """Find people, places, things and terms of a corpus by a part of their name, names before nouns, those in most
         chunks first."""
         chosen = await self._access.corpus(self._access.caller(context, "read"), corpus)
         found = await self._client.entities(query, corpus=chosen, type=type, limit=limit)
-        return await to_thread.run_sync(self._results.entities, chosen, found)
+        return await to_thread.run_sync(self._results.entities, found)
 
     async def connect(
         self,
@@ -260,14 +263,14 @@ class ReadingTools:
         b: Annotated[Name, Field(description="Name of another entity.")],
         corpus: CorpusName = None,
         hops: Annotated[int, Field(ge=1, le=MAX_HOPS, description="Maximum length of the path, in edges.")] = 4,
-    ) -> Annotated[CallToolResult, Connection]:
+    ) -> Annotated[CallToolResult, Fitted[list[Step]]]:
         """Find out how two entities are connected: the shortest path between them through entities that share
         sentences, with sentences for each step."""
         caller = self._access.caller(context, "read")
         chosen = await self._access.corpus(caller, corpus)
         async with self._turn(caller):
             steps = await self._client.runner.run(connect(chosen, a, b, hops))
-        return await to_thread.run_sync(self._results.connection, chosen, a, b, hops, steps)
+        return await to_thread.run_sync(self._results.connection, steps, hops)
 
     async def read_passage(
         self,
@@ -278,13 +281,48 @@ class ReadingTools:
             int | None, Field(ge=1, le=2**40, description=f"End, at most {LONGEST_SPAN} characters after start.")
         ] = None,
         corpus: CorpusName = None,
-    ) -> Annotated[CallToolResult, Span]:
+    ) -> Annotated[CallToolResult, Fitted[DocumentText]]:
         """Read the text of a document, such as what surrounds a passage. Start and end are character offsets, as in
         citations. At most 4,000 characters are returned; read on from where they end."""
         chosen = await self._access.corpus(self._access.caller(context, "read"), corpus)
         until = start + LONGEST_SPAN if end is None else min(end, start + LONGEST_SPAN)
         found = await self._client.runner.run(catalog.text(chosen, document, start, until))
         return await to_thread.run_sync(self._results.span, found)
+
+    async def index_text(
+        self,
+        context: Context[Any, Any],
+        corpus: Annotated[str, Field(min_length=1, max_length=1000, description="The corpus; a new name makes one.")],
+        title: Annotated[Name, Field(description="Names the document. The same title again replaces it.")],
+        text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT, description="The text of the document.")],
+        properties: Annotated[Given, Field(description="By name: texts, numbers, booleans or lists of them.")] = None,
+    ) -> Annotated[CallToolResult, Fitted[TaskInfo]]:
+        """Index a text as a document of a corpus. Returns a task: it is done, or task_status tells when."""
+        caller = self._access.caller(context, "write")
+        check_corpus_name(corpus)
+        if not caller.sees(corpus):
+            raise CorpusNotFoundError(corpus)
+        return self._results.task(await self._writer.index_text(caller, corpus, title, text, properties))
+
+    async def task_status(
+        self, context: Context[Any, Any], task: Annotated[str, Field(min_length=1, max_length=64)]
+    ) -> Annotated[CallToolResult, Fitted[TaskInfo]]:
+        """Return the state of a task of index_text or delete_document: queued, running, succeeded, failed or
+        cancelled."""
+        caller = self._access.caller(context, "write")
+        found = await self._writer.task(caller, task)
+        if found is None or not caller.sees(found.corpus):
+            raise NotFoundError(f"There is no task {task!r}: use an id that index_text or delete_document returned.")
+        return self._results.task(found)
+
+    async def delete_document(
+        self, context: Context[Any, Any], corpus: Name, document: DocumentId
+    ) -> Annotated[CallToolResult, Fitted[TaskInfo]]:
+        """Delete a document of a corpus, with everything that only it contributed. This cannot be undone."""
+        caller = self._access.caller(context, "write")
+        chosen = await self._access.corpus(caller, corpus)
+        await self._client.runner.run(catalog.document(chosen, document))
+        return self._results.task(await self._writer.delete_document(caller, chosen, document))
 
     async def _retrieved(
         self, context: Context[Any, Any], question: str, corpora: CorpusNames, k: K, tokens: Tokens, **how: Any
@@ -301,52 +339,10 @@ class ReadingTools:
             return await self._client.retrieve(question, corpora=chosen, options=options, chat_model=model)
 
 
-class WritingTools:
-    """The tools that change corpora."""
-
-    def __init__(self, client: AsyncE2G, access: Access, results: Results, writer: Writer) -> None:
-        self._client, self._access, self._results, self._writer = client, access, results, writer
-
-    async def index_text(
-        self,
-        context: Context[Any, Any],
-        corpus: Annotated[str, Field(min_length=1, max_length=1000, description="The corpus; a new name makes one.")],
-        title: Annotated[Name, Field(description="Names the document. The same title again replaces it.")],
-        text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT, description="The text of the document.")],
-        properties: Annotated[Given, Field(description="By name: texts, numbers, booleans or lists of them.")] = None,
-    ) -> Annotated[CallToolResult, Task]:
-        """Index a text as a document of a corpus. Returns a task: it is done, or task_status tells when."""
-        caller = self._access.caller(context, "write")
-        check_corpus_name(corpus)
-        if not caller.sees(corpus):
-            raise CorpusNotFoundError(corpus)
-        return self._results.task(await self._writer.index_text(caller, corpus, title, text, properties))
-
-    async def task_status(
-        self, context: Context[Any, Any], task: Annotated[str, Field(min_length=1, max_length=64)]
-    ) -> Annotated[CallToolResult, Task]:
-        """Return the state of a task of index_text or delete_document: queued, running, succeeded, failed or
-        cancelled."""
-        caller = self._access.caller(context, "write")
-        found = await self._writer.task(caller, task)
-        if found is None or not caller.sees(found.corpus):
-            raise NotFoundError(f"There is no task {task!r}: use an id that index_text or delete_document returned.")
-        return self._results.task(found)
-
-    async def delete_document(
-        self, context: Context[Any, Any], corpus: Name, document: DocumentId
-    ) -> Annotated[CallToolResult, Task]:
-        """Delete a document of a corpus, with everything that only it contributed. This cannot be undone."""
-        caller = self._access.caller(context, "write")
-        chosen = await self._access.corpus(caller, corpus)
-        await self._client.runner.run(catalog.document(chosen, document))
-        return self._results.task(await self._writer.delete_document(caller, chosen, document))
-
-
-def add_tools(server: MCPServer[Any], tools: ReadingTools | WritingTools, *, chat: bool) -> None:
-    """Add tools to a server; `ask` only if there is a chat model."""
-    for name, (title, _, hints) in TOOLS.items():
-        tool = getattr(tools, name, None)
-        if tool is not None and (chat or name != "ask"):
+def add_tools(server: MCPServer[Any], tools: Tools, *, chat: bool, write: bool) -> None:
+    """Add the tools to a server: `ask` only if there is a chat model, and those that change corpora only to write."""
+    for name, (title, scope, hints) in TOOLS.items():
+        if (chat or scope != "ask") and (write or scope != "write"):
+            tool = getattr(tools, name)
             description = " ".join(tool.__doc__.split())
             server.add_tool(with_our_errors(tool), title=title, annotations=hints, description=description)

@@ -104,11 +104,11 @@ def text_of(result: CallToolResult) -> str:
     return content.text
 
 
-async def call(client: Client, tool: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
+async def call(client: Client, tool: str, **arguments: Any) -> tuple[str, Any]:
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, text_of(result)
     assert result.structured_content is not None
-    return text_of(result), result.structured_content
+    return text_of(result), result.structured_content["result"]
 
 
 async def failure(client: Client, tool: str, **arguments: Any) -> str:
@@ -155,36 +155,36 @@ async def test_tools_answer_with_citations_and_fenced_text(settings, ids, mode):
         assert read["text"].splitlines()[1:-1] == first["text"].splitlines()[1:-1]
 
         _, explained = await call(client, "explain", question="How does Hester Pendry know Theodora Quill?", tokens=300)
-        assert explained["entities"] == {"hester pendry": "person", "theodora quill": "person"}
-        assert explained["pairs"] == [{"a": "hester pendry", "b": "theodora quill", "hops": 1}]
+        evidence = explained["evidence"]
+        assert evidence["entity_types"] == {"hester pendry": "person", "theodora quill": "person"}
+        assert evidence["pairs"] == [{"a": "hester pendry", "b": "theodora quill", "hops": 1}]
         assert explained["cypher"].startswith(f':params {{corpora: ["{CORPUS}"]')
-        assert all(one["text"] is None and one["excerpt"]["text"] for one in explained["passages"])
+        assert all(not one["text"] and one["excerpt"]["text"] for one in evidence["passages"])
 
         _, entities = await call(client, "find_entities", query="theodora", type="person")
-        assert "Theodora Quill" in [one["name"] for one in entities["entities"]]
+        assert "Theodora Quill" in [one["name"] for one in entities]
         _, listed = await call(client, "list_corpora")
-        assert listed["corpora"] == [{"name": CORPUS, "documents": 12}]
+        assert listed == {CORPUS: 12}
 
 
 async def test_a_connection_is_a_path_with_sentences_that_name_both_ends_of_each_step(settings, ids):
     async with connected(settings) as client:
-        _, found = await call(client, "connect", a="Hester Pendry", b="Walter Crail", corpus=CORPUS)
-        steps = found["steps"]
+        _, steps = await call(client, "connect", a="Hester Pendry", b="Walter Crail", corpus=CORPUS)
         assert (steps[0]["a"], steps[-1]["b"]) == ("Hester Pendry", "Walter Crail")
         assert len(steps) > 1
         assert all(one["b"] == other["a"] for one, other in pairwise(steps))
         for step in steps:
             assert step["quotes"]
             for quote in step["quotes"]:
-                span = {"document": quote["document_id"], "start": quote["start"], "end": quote["end"]}
+                span = {"document": quote["document"], "start": quote["start"], "end": quote["end"]}
                 _, read = await call(client, "read_passage", corpus=CORPUS, **span)
                 assert read["text"].splitlines()[1:-1] == quote["text"].splitlines()[1:-1]
                 last_names = [step[end].split()[-1].casefold() for end in ("a", "b")]
                 assert all(name in quote["text"].casefold() for name in last_names)
-        _, near = await call(client, "connect", a="Hester Pendry", b="Walter Crail", hops=1)
-        assert near == {"corpus": CORPUS, "connected": False, "steps": []}
-        _, same = await call(client, "connect", a="Hester Pendry", b="the Hester Pendry")
-        assert not same["connected"]
+        text, near = await call(client, "connect", a="Hester Pendry", b="Walter Crail", hops=1)
+        assert near == []
+        assert "No path of at most 1 edges" in text
+        assert (await call(client, "connect", a="Hester Pendry", b="the Hester Pendry"))[1] == []
         assert "no entity 'Nobody At All'" in await failure(client, "connect", a="Nobody At All", b="Walter Crail")
 
 
@@ -211,7 +211,7 @@ async def test_ask_takes_the_turns_before(settings, ids):
         Client(create_mcp(e2g, lambda _: TENANT)) as client,
     ):
         text, answer = await call(client, "ask", question="And her father?", history=history)
-        assert answer["searched_as"] == rewritten
+        assert answer["evidence"]["searched_as"] == rewritten
         assert f">{rewritten}<" in text
         assert "It was Amos Pendry [1]." in answer["text"]
         assert "question" in await failure(client, "ask", question="And her father?", history=[{"answer": "x"}])
@@ -420,7 +420,7 @@ async def test_texts_are_indexed_found_replaced_and_deleted(settings, ids, corpu
         for text in ("Otto Vinge bought a brass telescope.", "Otto Vinge sold the brass telescope."):
             _, task = await call(client, "index_text", corpus=corpus, title="/etc/passwd", text=text)
             assert (task["state"], task["kind"]) == ("succeeded", "index")
-        assert (await call(client, "task_status", task=task["task"]))[1] == task
+        assert (await call(client, "task_status", task=task["id"]))[1] == task
         assert "no task" in await failure(client, "task_status", task="0" * 32)
         text, found = await call(client, "search", question="What of the telescope?", corpora=[corpus])
         assert "sold" in text
@@ -558,7 +558,7 @@ async def test_http_serves_each_caller_what_is_its_own(service, ids, mode):
         note = {"corpus": CORPUS, "title": "A note", "text": "Of no use.", "properties": {"year": 1908}}
         _, task = await call(client, "index_text", **note)
         assert task["state"] == "queued"
-        assert (await call(client, "task_status", task=task["task"]))[1] == task
+        assert (await call(client, "task_status", task=task["id"]))[1] == task
         await call(client, "delete_document", corpus=CORPUS, document=ids[CORPUS])
         assert queue.asked == [
             ("index", CORPUS, "A note", "Of no use.", {"year": 1908}),

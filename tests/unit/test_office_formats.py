@@ -21,7 +21,7 @@ from e2g_neo4j.documents.processes import read_file
 from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.documents.uploads import suffix_of
 from e2g_neo4j.errors import ReadingError
-from e2g_neo4j.remote_base import batches
+from e2g_neo4j.remote_client import batches
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.reports import IndexReport
 
