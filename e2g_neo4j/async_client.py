@@ -62,12 +62,9 @@ class AsyncE2G(AsyncClient):
     """
 
     migrate = awaited(E2G.migrate)
-    migrations = awaited(E2G.migrations)
-    validate = awaited(E2G.validate)
     index = awaited(E2G.index)
     resume = awaited(E2G.resume)
     delete = awaited(E2G.delete)
-    status = awaited(E2G.status)
     plan = awaited(E2G.plan)
     retrieve = awaited(E2G.retrieve)
     modes = awaited(E2G.modes)

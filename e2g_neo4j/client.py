@@ -18,10 +18,10 @@ from e2g_neo4j.answering.methods import AnswerOptions, MethodName
 from e2g_neo4j.answering.template_questions import run_template_for
 from e2g_neo4j.answering.text_to_cypher import text_to_cypher
 from e2g_neo4j.client_base import SyncClient
-from e2g_neo4j.graph import catalog, doctor, schema
+from e2g_neo4j.graph import catalog, doctor
 from e2g_neo4j.graph.archive import exporting
 from e2g_neo4j.graph.archive.format import Format
-from e2g_neo4j.graph.schema import Applied, MigrationInfo, Part
+from e2g_neo4j.graph.schema import Applied, Part
 from e2g_neo4j.indexing import enriching, naming, operations, reindexing
 from e2g_neo4j.indexing.operations import Source
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
@@ -89,18 +89,6 @@ class E2G(SyncClient):
         """
         return self._run(operations.migrate(self.models, *parts))
 
-    def migrations(self) -> list[MigrationInfo]:
-        """The migrations and what the database knows of them."""
-        return self._run(schema.list_migrations())
-
-    def validate(self) -> None:
-        """Check the schema.
-
-        Raises:
-            MigrationError: the schema is not what the migrations say.
-        """
-        return self._run(schema.check_migrations())
-
     def index(
         self,
         sources: Iterable[Source],
@@ -153,7 +141,7 @@ class E2G(SyncClient):
         return self._run(indexing)
 
     def resume(self, *, corpus: str, progress: Progress | None = None, budget_tokens: int | None = None) -> IndexReport:
-        """Index again, from their files, the documents of a corpus that are not ready: see `status`.
+        """Index again, from their files, the documents of a corpus that are not ready: see `documents`.
 
         An adopted corpus is adopted again with the same options. In the report, `failed` has the documents whose files
         cannot be read. Raises what `index` raises.
@@ -174,10 +162,6 @@ class E2G(SyncClient):
             InputError: the corpus was adopted; nothing is deleted.
         """
         return self._run(operations.delete(self.models, None if targets is None else list(targets), corpus))
-
-    def status(self, corpus: str | None = None) -> dict[str, list[DocumentInfo]]:
-        """The documents of a corpus, or of all, with their state."""
-        return self._run(catalog.status(corpus))
 
     def plan(
         self, sources: Iterable[Source], *, corpus: str, language: str | None = None, strict: bool = False
@@ -321,7 +305,7 @@ class E2G(SyncClient):
         return self._run(catalog.corpora())
 
     def documents(self, corpus: str) -> list[DocumentInfo]:
-        """The documents of a corpus."""
+        """The documents of a corpus, with their state."""
         return self._run(catalog.documents(corpus))
 
     def text(self, document: str, *, corpus: str, start: int = 0, end: int | None = None) -> DocumentText:

@@ -59,7 +59,7 @@ class RemoteE2G(RemoteBase):
     """Index documents and ask them, at a service. A context manager. Thread-safe.
 
     The calls are those of `E2G`, with the same arguments and results. Those that look after the database itself are
-    missing: `modes`, `migrate`, `migrations`, `validate`, `doctor`, `paths`, `resume`, `reindex`, `bookmark` and
+    missing: `modes`, `migrate`, `doctor`, `paths`, `resume`, `reindex`, `bookmark` and
     `wait_for`; and those for graph documents and Cypher: `add_graph_documents`, `run_template` and
     `text_to_cypher`.
     Questions use the chat model of the service, and call no `progress`. Without a chat model, an answer has no text.
@@ -179,10 +179,6 @@ class RemoteE2G(RemoteBase):
             document = choose_document(document, self.documents(corpus), corpus).id
         found = self._get(corpus_path(corpus, "documents", document, "text"), start=start, end=end)
         return TypeAdapter(DocumentText).validate_python(found)
-
-    @like(E2G.status)
-    def status(self, corpus: str | None) -> dict[str, list[DocumentInfo]]:
-        return {name: self.documents(name) for name in ([corpus] if corpus is not None else self.corpora())}
 
     @like(E2G.corpora)
     def corpora(self) -> dict[str, int]:

@@ -1,5 +1,4 @@
-"""Options that several commands share. Those of retrieval are declared here once, for `query`, `ask`, `explain` and
-`viz`."""
+"""Options that several commands share. Those of retrieval are declared here once, for `query`, `ask` and `chat`."""
 
 from __future__ import annotations
 
@@ -9,7 +8,6 @@ from functools import wraps
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from e2g_neo4j.answering.methods import METHODS, MethodName
 from e2g_neo4j.client import E2G
@@ -50,8 +48,6 @@ def parse_method(name: str) -> MethodName:
         raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, METHOD_NAMES))}.")
     return METHOD_NAMES[name]
 
-
-out = Console(highlight=False, soft_wrap=True)
 
 Corpus = Annotated[str, typer.Option("--corpus", "-c", help="The corpus: what you index and ask together.")]
 ExistingCorpus = Annotated[

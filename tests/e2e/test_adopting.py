@@ -538,7 +538,7 @@ def test_a_run_that_failed_is_resumed_with_its_options(
         patch.setattr("e2g_neo4j.indexing.run.embed_long", broken)
         with pytest.raises(MemoryError):
             place.client.adopt(corpus="adopted", **plain.adoption)
-    assert {one.state for one in place.client.status("adopted")["adopted"]} == {"failed"}
+    assert {one.state for one in place.client.documents("adopted")} == {"failed"}
     with pytest.raises(InputError):
         place.client.index([from_text("No.", corpus="adopted", source="x")], corpus="adopted")
     assert place.client.resume(corpus="adopted").documents == 2

@@ -19,7 +19,7 @@ from record import Figure, record
 from scripted_models import Says
 
 from e2g_neo4j import E2G
-from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.cli.setup import LIBRARY
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.chat import retry
 

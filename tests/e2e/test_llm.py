@@ -263,12 +263,14 @@ def test_the_command_line_plans_stops_goes_on_and_answers(run, corpus):
     assert plan["levels"]["1"]["calls"] > 2
     code, _, err = run("index", "log.txt", "-c", corpus, "--budget-tokens", "4000")
     assert (code, err.count("Error: ")) == (13, 1)
-    code, _, err = run("resume", "-c", corpus, "--budget-tokens", "1")
+    code, _, err = run("index", "--resume", "-c", corpus, "--budget-tokens", "1")
     assert (code, err.count("of the budget of 1 are used")) == (13, 1)
-    code, out, _ = run("resume", "-c", corpus)
+    code, out, _ = run("index", "--resume", "-c", corpus)
     assert code == 0
     assert "cached" in out
-    assert run("resume", "-c", corpus)[1] == f"Nothing to resume: every document of corpus {corpus} is ready.\n"
+    assert (
+        run("index", "--resume", "-c", corpus)[1] == f"Nothing to resume: every document of corpus {corpus} is ready.\n"
+    )
     assert run("index", "log.txt", "-c", corpus, "--dry-run")[1].startswith("Nothing to do: 1 document ")
     code, out, _ = run("ask", QUESTION, "-c", corpus, "-k", "3")
     assert out.startswith("Luke Farran was at the helm [1]. He came from the moon [1].\n")

@@ -40,7 +40,6 @@ READS: dict[str, Callable[[E2G, str], Any]] = {
     "plan": lambda client, corpus: client.plan([from_text(TEXT, corpus=corpus, source="z")], corpus=corpus),
     "corpora": lambda client, corpus: client.corpora(),
     "documents": lambda client, corpus: client.documents(corpus),
-    "status": lambda client, corpus: client.status(corpus),
     "stats": lambda client, corpus: client.stats(corpus),
     "entities": lambda client, corpus: client.entities(corpus=corpus),
     "merges": lambda client, corpus: client.merges(corpus=corpus),
