@@ -272,7 +272,13 @@ def name_of(one: tuple[str, Path] | SourceDocument) -> str:
 
 def add_reports(report: IndexReport, other: IndexReport) -> IndexReport:
     """Return the sum of two reports of one corpus. Of what the corpus has, the later counts."""
-    summed = {field.name for field in fields(IndexReport)} - {"corpus", "entities", "co_occurrences", "mentions"}
+    summed = {field.name for field in fields(IndexReport)} - {
+        "corpus",
+        "dry_run",
+        "entities",
+        "co_occurrences",
+        "mentions",
+    }
     return replace(other, **{name: _sum(getattr(report, name), getattr(other, name)) for name in summed})
 
 

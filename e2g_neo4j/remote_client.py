@@ -48,7 +48,6 @@ from e2g_neo4j.types.reports import (
     ArchiveInfo,
     DocumentInfo,
     DocumentText,
-    IndexPlan,
     IndexReport,
     Progress,
 )
@@ -102,7 +101,10 @@ class RemoteE2G(RemoteBase):
         language: str | None,
         strict: bool,
         prune: bool,
+        dry_run: bool,
     ) -> IndexReport:
+        if dry_run:
+            return self._plan(sources, corpus, language, strict)
         if prune:
             raise InputError("A service keeps no paths, so it cannot tell which files are gone: use `delete`.")
         if properties is not None:
@@ -135,17 +137,16 @@ class RemoteE2G(RemoteBase):
         report.failed, report.passed_over = reading.failed | report.failed, reading.passed_over
         return report
 
-    @like(E2G.plan)
-    def plan(
+    def _plan(
         self, sources: Iterable[str | Path | SourceDocument], corpus: str, language: str | None, strict: bool
-    ) -> IndexPlan:
+    ) -> IndexReport:
         reading = ReadingReport()
         [*groups] = batches(sources, reading)
         reading.check(strict=strict, read=bool(groups))
         if len(groups) > 1:
             raise InputError(f"Plan at most {FILES_AT_ONCE} files and {BYTES_AT_ONCE // 2**20} MiB at once.")
         found = self._upload(groups[0], corpus, None, reading.failed, language=language, dry_run=True, strict=strict)
-        plan = TypeAdapter(IndexPlan).validate_python(found)
+        plan = TypeAdapter(IndexReport).validate_python(found)
         plan.failed, plan.passed_over = reading.failed | plan.failed, reading.passed_over
         return plan
 

@@ -29,7 +29,7 @@ from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_documents
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.properties import parse_property
-from e2g_neo4j.types.reports import DEFAULT_LAYERS, IndexPlan, IndexReport, Layer, ReportKind
+from e2g_neo4j.types.reports import DEFAULT_LAYERS, Layer, ReportKind
 
 
 def index(
@@ -82,19 +82,15 @@ def index(
     settings = load_settings().model_copy(update=asked)
     sources = [] if resume else chosen_sources(paths or [], corpus, title, source, settings, fetch=fetch, failed=unread)
     ReadingReport(unread).check(strict=strict, read=resume or bool(sources))
-    found: IndexPlan | IndexReport
     with E2G(settings=settings) as e2g, show_progress(quiet=as_json or dry_run) as progress:
         how: dict[str, Any] = {"corpus": corpus, "progress": progress, "budget_tokens": budget_tokens}
         if resume:
             found = e2g.resume(**how)
-        elif dry_run:
-            found = e2g.plan(sources, corpus=corpus, language=language, strict=strict)
         else:
-            found = e2g.index(sources, properties=given, language=language, strict=strict, prune=prune, **how)
+            how |= {"properties": given, "language": language, "strict": strict, "prune": prune, "dry_run": dry_run}
+            found = e2g.index(sources, **how)
     found.failed = unread | found.failed
-    if isinstance(found, IndexPlan):
-        print_result(found, show.plan, as_json=as_json)
-    elif as_json:
+    if as_json:
         print_json({**asdict(found), "tokens_per_second": found.tokens_per_second})
     else:
         show.report(out, found)

@@ -17,7 +17,6 @@ from e2g_neo4j.types.reports import (
     DocumentInfo,
     EnrichReport,
     Finding,
-    IndexPlan,
     IndexReport,
     Layer,
     LayerReport,
@@ -31,8 +30,11 @@ MAX_WARNINGS = 20
 
 
 def report(out: Console, done: IndexReport) -> None:
-    """Print the result of an index run."""
+    """Print the result of an index run, or what it would do."""
     remarks(out, done)
+    if done.dry_run:
+        _plan(out, done)
+        return
     if not done.documents:
         corpus = f"corpus [bold]{escape(done.corpus)}[/bold]"
         replaced = f"; properties replaced of {done.properties_replaced}" if done.properties_replaced else ""
@@ -64,12 +66,13 @@ def report(out: Console, done: IndexReport) -> None:
         spending(out, done.spending, done.cost)
 
 
-def remarks(out: Console, done: IndexReport | IndexPlan) -> None:
+def remarks(out: Console, done: IndexReport) -> None:
     """Print what could not be read, all of it, what looks wrong, what is not in the texts, and what was passed over."""
     lost = {source: "; ".join(what) for source, what in done.losses.items()}
-    pruned = isinstance(done, IndexReport) and done.pruned
     what = (
-        "its document was deleted" if pruned else "its document is kept. To delete it, run `{}`, or index with --prune."
+        "its document was deleted"
+        if done.pruned
+        else "its document is kept. To delete it, run `{}`, or index with --prune."
     )
     gone = {one: what.format(shlex.join(["e2g", "delete", one, "--corpus", done.corpus])) for one in done.gone}
     for verb, reasons, noun in (
@@ -87,9 +90,7 @@ def remarks(out: Console, done: IndexReport | IndexPlan) -> None:
             out.print(f"{verb}: {escape(why if source in why else f'{source}: {why}')}")
 
 
-def plan(out: Console, found: IndexPlan) -> None:
-    """Print what an index run would do, and its cost."""
-    remarks(out, found)
+def _plan(out: Console, found: IndexReport) -> None:
     if not found.documents:
         number = plural(found.unchanged, "document")
         out.print(f"Nothing to do: {number} of corpus [bold]{escape(found.corpus)}[/bold] unchanged.")
@@ -100,8 +101,8 @@ def plan(out: Console, found: IndexPlan) -> None:
     out.print(f"  chunks     {found.chunks} ({found.tokens} tokens)")
     if found.embedded_tokens:
         out.print(f"  vectors    about {found.embedded_tokens} tokens for the server of the embedding model")
-    if found.levels or found.cost:
-        spending(out, found.levels, found.cost)
+    if found.spending or found.cost:
+        spending(out, found.spending, found.cost)
     else:
         why = "no document is longer than a chunk" if found.chunks == found.documents else "none is configured"
         out.print(f"No chat model calls: {why}.")

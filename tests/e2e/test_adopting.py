@@ -318,7 +318,9 @@ def test_what_was_indexed_and_what_was_adopted_keep_apart(place: Place, plain: S
         "another corpus": lambda: client.adopt(corpus="indexed", **plain.adoption),
         "position": lambda: client.adopt(corpus="adopted", label="Chunk"),
         "index into another": lambda: client.index([from_text("No.", corpus="adopted", source="x")], corpus="adopted"),
-        "ask both": lambda: client.plan([from_text("No.", corpus="adopted", source="x")], corpus="adopted"),
+        "ask both": lambda: client.index(
+            [from_text("No.", corpus="adopted", source="x")], corpus="adopted", dry_run=True
+        ),
         "e2g unadopt": lambda: client.delete(corpus="adopted"),
         "adopt again": lambda: client.delete(["harbour.txt"], corpus="adopted"),
         "back up": lambda: client.export_corpus(tmp_path / "a.zip", corpus="adopted"),

@@ -62,7 +62,7 @@ def test_files_that_are_gone_are_told_and_pruned(client, library, corpus, run):
     told = client.index([elsewhere], corpus=corpus)
     assert (told.documents, told.gone) == (1, []), "in another folder"
     (elsewhere / "dora.txt").unlink()
-    assert client.plan([library], corpus=corpus).gone == gone
+    assert client.index([library], corpus=corpus, dry_run=True).gone == gone
     told = client.index([library / "bob.txt"], corpus=corpus)
     assert (told.unchanged, told.gone) == (1, []), "a file is no folder"
     told = client.index([library], corpus=corpus)
@@ -88,7 +88,7 @@ def test_a_renamed_file_keeps_its_document(client, library, corpus, driver):
     (library / "below").mkdir()
     old, new = str(library / "ann.txt"), str(library / "below" / "harper.txt")
     Path(old).rename(new)
-    planned = client.plan([library], corpus=corpus)
+    planned = client.index([library], corpus=corpus, dry_run=True)
     assert (planned.renamed, planned.gone, planned.chunks, planned.documents) == ({old: new}, [], 0, 1)
     report = client.index([library], corpus=corpus, prune=True)
     assert (report.renamed, report.gone, report.pruned) == ({old: new}, [], 0)

@@ -131,7 +131,7 @@ def test_any_corpus_can_be_named_or_is_refused(asked, name):
         lambda: asked.resume(corpus=name),
         lambda: asked.delete(corpus=name),
         lambda: asked.delete([name], corpus=CORPUS),
-        lambda: asked.plan([name], corpus=CORPUS),
+        lambda: asked.index([name], corpus=CORPUS, dry_run=True),
         lambda: asked.index([name], corpus=name),
     )
     for call in calls:

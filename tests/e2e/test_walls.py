@@ -184,14 +184,11 @@ def plain(value: Any) -> Any:
 
 
 def index(client: Any, two: Two) -> None:
+    assert client.index([two.library], corpus=two.mine, dry_run=True).unchanged == len(TEXTS)
+    assert client.index([two.library], corpus=f"{two.mine}-new", dry_run=True).unchanged == 0
     (two.library / "ann.txt").write_text("Ann Harper left Paris.")
     report = client.index([two.library], corpus=two.mine)
     assert (report.documents, report.unchanged, report.replaced) == (1, 1, 1)
-
-
-def plan(client: Any, two: Two) -> None:
-    assert client.plan([two.library], corpus=two.mine).unchanged == len(TEXTS)
-    assert client.plan([two.library], corpus=f"{two.mine}-new").unchanged == 0
 
 
 def resume(client: Any, two: Two) -> None:
@@ -462,7 +459,7 @@ def references(client: Any, two: Two) -> None:
 CALLS: dict[str, Callable[[Any, Two], None]] = {
     call.__name__: call
     for call in (
-        *(index, plan, resume, delete, documents, corpora, stats, modes, retrieve, answer, stream, text),
+        *(index, resume, delete, documents, corpora, stats, modes, retrieve, answer, stream, text),
         *(references, paths, entities, merges, merge, split, join, export_corpus, import_corpus, link, links, unlink),
         *(enrich, reindex, add_graph_documents, adopt, unadopt, run_template, text_to_cypher),
     )

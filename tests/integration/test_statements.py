@@ -37,7 +37,9 @@ READS: dict[str, Callable[[E2G, str], Any]] = {
     "paths": lambda client, corpus: client.paths(client.retrieve("Alice?", corpus=corpus)),
     "answer": lambda client, corpus: client.answer("Alice?", corpus=corpus),
     "stream": lambda client, corpus: list(client.stream("Alice?", corpus=corpus)),
-    "plan": lambda client, corpus: client.plan([from_text(TEXT, corpus=corpus, source="z")], corpus=corpus),
+    "plan": lambda client, corpus: client.index(
+        [from_text(TEXT, corpus=corpus, source="z")], corpus=corpus, dry_run=True
+    ),
     "corpora": lambda client, corpus: client.corpora(),
     "documents": lambda client, corpus: client.documents(corpus),
     "stats": lambda client, corpus: client.stats(corpus),
