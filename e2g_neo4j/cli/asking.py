@@ -71,14 +71,14 @@ def query(
 
     With --compare, each mode runs twice; the time is that of the second run.
     """
+    if modes and (explain or browser or len(corpora or ()) > 1):
+        raise InputError("--compare is for one --corpus, without --explain and --browser.")
     if html_file is not None:
         check_file(html_file, "--html", overwrite=overwrite)
     with E2G() as e2g:
         chosen = choose_corpora(e2g, corpora)
         found: Evidence | Comparison
         if modes:
-            if len(chosen) > 1:
-                raise InputError("--compare is for one corpus: pass one --corpus.")
             found = compare(e2g, question, corpus=chosen[0], modes=modes_named(modes), **retrieval)
             page = comparison_page(found)
         else:

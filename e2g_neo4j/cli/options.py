@@ -80,8 +80,6 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file tha
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 LlmWhereUsed = Annotated[bool, typer.Option("--llm", help=f"Let these modes call the chat model: {MODEL_MODES}.")]
-K = declare("k", int | None, "-k")
-Tokens = declare("tokens", int | None)
 Where = declare("where", list[str] | None, metavar="NAME=VALUE", more="Repeat for each.")
 
 
@@ -104,8 +102,8 @@ def modes_named(names: str) -> list[str]:
 
 
 RETRIEVAL: dict[str, tuple[Any, Any]] = {
-    "k": (K, None),
-    "tokens": (Tokens, None),
+    "k": (declare("k", int | None, "-k"), None),
+    "tokens": (declare("tokens", int | None), None),
     "hops": (declare("hops", int | None), None),
     "mode": (
         declare("mode", str, metavar="<mode>", parser=parse_mode, autocompletion=lambda: list(MODES)),

@@ -97,6 +97,15 @@ def test_every_benchmark_is_run_here() -> None:
     assert {file.stem for file in BENCHMARKS.glob("*.py") if "def main(" in file.read_text(encoding="utf-8")} == run
 
 
+def test_convert_questions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What it converts: test_question_formats.py."""
+    source, out = tmp_path / "questions.jsonl", tmp_path / "out"
+    source.write_text(json.dumps({"context": "Ann rang.", "input": "Who rang?", "answer": "Ann"}), encoding="utf-8")
+    benchmark("convert_questions").main([str(source), "--out", str(out)])
+    assert "questions=1, books=1" in capsys.readouterr().out
+    assert (out / "questions.jsonl").is_file()
+
+
 def test_bind_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The evidence of a question about the second text is found in the volume."""
     first, second = LIBRARY / "averil-mercury-1878.md", BOOK

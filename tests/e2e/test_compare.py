@@ -145,6 +145,7 @@ def test_what_cannot_be_asked_is_said(run: Run, sample: str) -> None:
         (["--compare", ","], 4, "at least one mode"),
         (["--compare", "dense", "-k", "0"], 4, "k is 0"),
         (["--compare", "dense", "-c", "no-such-corpus"], 4, "one --corpus"),
+        (["--compare", "dense", "--explain"], 4, "without --explain"),
     ):
         found, printed, error = run(QUESTION, "-c", sample, *arguments)
         assert (found, printed) == (code, "")
