@@ -58,17 +58,13 @@ class AsyncE2G(AsyncClient):
 
     Raises:
         UnreachableError, AccessError, DatabaseError: every call may raise these.
-        NotFoundError: the corpus has no document; not raised by `index`, `adopt`, `plan` and `import_corpus`.
+        NotFoundError: the corpus has no document; not raised by `index`, `adopt` and `import_corpus`.
     """
 
     migrate = awaited(E2G.migrate)
-    migrations = awaited(E2G.migrations)
-    validate = awaited(E2G.validate)
     index = awaited(E2G.index)
     resume = awaited(E2G.resume)
     delete = awaited(E2G.delete)
-    status = awaited(E2G.status)
-    plan = awaited(E2G.plan)
     retrieve = awaited(E2G.retrieve)
     modes = awaited(E2G.modes)
     paths = awaited(E2G.paths)

@@ -1,10 +1,4 @@
-"""The Python client.
-
-with E2G() as e2g:
-    e2g.index(["dracula.txt"], corpus="novels")
-    for passage in e2g.retrieve("How does Van Helsing know Dracula?", corpus="novels").passages:
-        print(passage.document, passage.start, passage.text)
-"""
+"""The Python client."""
 
 from __future__ import annotations
 
@@ -18,10 +12,10 @@ from e2g_neo4j.answering.methods import AnswerOptions, MethodName
 from e2g_neo4j.answering.template_questions import run_template_for
 from e2g_neo4j.answering.text_to_cypher import text_to_cypher
 from e2g_neo4j.client_base import SyncClient
-from e2g_neo4j.graph import catalog, doctor, schema
+from e2g_neo4j.graph import catalog, doctor
 from e2g_neo4j.graph.archive import exporting
 from e2g_neo4j.graph.archive.format import Format
-from e2g_neo4j.graph.schema import Applied, MigrationInfo, Part
+from e2g_neo4j.graph.schema import Applied, Part
 from e2g_neo4j.indexing import enriching, naming, operations, reindexing
 from e2g_neo4j.indexing.operations import Source
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
@@ -41,7 +35,6 @@ from e2g_neo4j.types.reports import (
     EnrichReport,
     Finding,
     GraphDocumentReport,
-    IndexPlan,
     IndexReport,
     Layer,
     LinkReport,
@@ -60,6 +53,8 @@ if TYPE_CHECKING:
 class E2G(SyncClient):
     """Index documents into Neo4j and ask them. Thread-safe; a context manager that closes its own driver.
 
+    Calls for one corpus are given its name as `corpus`.
+
     Args:
         driver: a neo4j driver to borrow, left open in the end; None: one of its own, to the configured server, or else
             to the managed one, which is started when it is not running.
@@ -72,32 +67,15 @@ class E2G(SyncClient):
 
     Raises:
         UnreachableError, AccessError, DatabaseError: every call may raise these.
-        NotFoundError: the corpus has no document; not raised by `index`, `adopt`, `plan` and `import_corpus`.
+        NotFoundError: the corpus has no document; not raised by `index`, `adopt` and `import_corpus`.
     """
 
     def migrate(self, parts: Collection[Part] = ()) -> list[Applied]:
         """Bring the schema up to date, and return what was applied. Calls that write do so by themselves.
 
-        Args:
-            parts: create these parts of the schema too, which are otherwise created when they are first used: those of
-                layers, "links", "archives" and "service".
-
-        Raises:
-            MigrationError: the schema differs from the migrations in a way that none of them can mend.
-        """
+        `parts` are created too, which are otherwise created with their first use: those of layers, "links", "archives"
+        and "service". Raises MigrationError if the schema differs from the migrations in a way that none can mend."""
         return self._run(operations.migrate(self.models, *parts))
-
-    def migrations(self) -> list[MigrationInfo]:
-        """The migrations and what the database knows of them."""
-        return self._run(schema.list_migrations())
-
-    def validate(self) -> None:
-        """Check the schema.
-
-        Raises:
-            MigrationError: the schema is not what the migrations say.
-        """
-        return self._run(schema.check_migrations())
 
     def index(
         self,
@@ -110,17 +88,17 @@ class E2G(SyncClient):
         language: str | None = None,
         strict: bool = False,
         prune: bool = False,
+        dry_run: bool = False,
     ) -> IndexReport:
         """Index files, folders, globs or documents into a corpus.
 
         Unchanged documents are skipped, changed ones replaced. A document becomes queryable once it is fully indexed.
         All sources are read before anything is written. What cannot be read is left out and listed in the report. A
-        file with the text of one that is gone is taken for this one, renamed.
-        Summaries by a chat model are cached in the database, so that an interrupted run continues where it stopped.
+        file with the text of one that is gone is taken for this one, renamed. Summaries by a chat model are cached in
+        the database, so that an interrupted run continues where it stopped.
 
         Args:
             sources: what to index.
-            corpus: where to.
             progress: called with (stage, done, total), from several threads.
             budget_tokens: tokens that the chat model and the server of an embedding model may cost; None: no limit.
             properties: properties of all of these documents, added to those that they have themselves, such as
@@ -129,6 +107,7 @@ class E2G(SyncClient):
             language: the language of a new corpus, such as "de"; None: that of most of the text.
             strict: index nothing unless all sources can be read.
             prune: delete the documents whose files are gone from the folders among the sources.
+            dry_run: only report what would be done and its cost. Calls no chat model and changes nothing.
 
         Raises:
             ReadingError: no source can be read, or with `strict`, one cannot.
@@ -137,25 +116,14 @@ class E2G(SyncClient):
             ModelError: the chat model failed; the message names the summary.
             BudgetError: the next call might exceed the budget.
         """
-        indexing = operations.index(
-            self.models,
-            list(sources),
-            corpus,
-            progress,
-            budget_tokens,
-            properties,
-            language=language,
-            strict=strict,
-            prune=prune,
-        )
-        return self._run(indexing)
+        how: dict[str, Any] = {"language": language, "strict": strict, "prune": prune, "dry_run": dry_run}
+        given = list(sources), corpus, progress, budget_tokens, properties
+        return self._run(operations.index(self.models, *given, **how))
 
     def resume(self, *, corpus: str, progress: Progress | None = None, budget_tokens: int | None = None) -> IndexReport:
-        """Index again, from their files, the documents of a corpus that are not ready: see `status`.
-
-        An adopted corpus is adopted again with the same options. In the report, `failed` has the documents whose files
-        cannot be read. Raises what `index` raises.
-        """
+        """Index again, from their files, the documents of a corpus that are not ready: see `documents`. An adopted
+        corpus is adopted again with the same options. `failed` of the report has the documents whose files cannot be
+        read. Raises what `index` raises."""
         return self._run(operations.resume(self.models, corpus, progress, budget_tokens))
 
     def delete(self, targets: Iterable[str | Path] | None = None, *, corpus: str) -> list[DocumentInfo]:
@@ -164,25 +132,12 @@ class E2G(SyncClient):
         Args:
             targets: ids of documents, their files, the folders or JSON Lines files that they are in, or their titles;
                 None: the whole corpus.
-            corpus: the corpus.
 
         Raises:
-            NotFoundError: a target or the corpus does not exist; nothing is deleted.
-            QueryError: several documents have this title; nothing is deleted.
-            InputError: the corpus was adopted; nothing is deleted.
+            NotFoundError, QueryError, InputError: a target or the corpus does not exist; several documents have this
+                title; the corpus was adopted. Nothing is deleted.
         """
         return self._run(operations.delete(self.models, None if targets is None else list(targets), corpus))
-
-    def status(self, corpus: str | None = None) -> dict[str, list[DocumentInfo]]:
-        """The documents of a corpus, or of all, with their state."""
-        return self._run(catalog.status(corpus))
-
-    def plan(
-        self, sources: Iterable[Source], *, corpus: str, language: str | None = None, strict: bool = False
-    ) -> IndexPlan:
-        """What `index` would do and what it would cost. Calls no chat model and changes nothing. A `ReadingError` is
-        raised as by `index`."""
-        return self._run(operations.plan(self.models, list(sources), corpus, language=language, strict=strict))
 
     def retrieve(
         self,
@@ -194,19 +149,14 @@ class E2G(SyncClient):
         chat_model: StreamingChatModel | None = None,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Evidence:
-        """The evidence for a question.
+        """The evidence for a question: passages, best first, with the route that was taken and why.
 
         Args:
-            question: the question.
-            corpus: the corpus to ask.
-            corpora: several to ask instead, one by one: what is found is ranked together, and every passage names its
-                corpus.
+            corpus, corpora: the corpus to ask; or several, one by one: what is found is ranked together, and every
+                passage names its corpus.
             options: the options of retrieval as one object.
             chat_model: the chat model for `llm`; None: that of the client.
             **retrieval: the options of retrieval one by one, the fields of `RetrievalOptions`.
-
-        Returns:
-            Passages, best first, with the route that was taken and why.
 
         Raises:
             QueryError: the question or an option is out of range, no document has a property that `where` names, or the
@@ -219,11 +169,7 @@ class E2G(SyncClient):
         return self._ask(retrieve(self.models, question, chosen, options, chat_model))
 
     def modes(self, corpora: Sequence[str] = ()) -> list[ModeInfo]:
-        """The retrieval modes: what each does and needs.
-
-        Args:
-            corpora: corpora of which to tell in which modes they can be asked; empty: only list the modes.
-        """
+        """The retrieval modes: what each does and needs; with `corpora`, in which modes they can be asked."""
         return self._run(list_modes(self.strategies, corpora))
 
     def paths(self, evidence: Evidence) -> list[GraphPath]:
@@ -247,10 +193,10 @@ class E2G(SyncClient):
         progress: Progress | None = None,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Answer:
-        """The chat model's answer from the evidence that `retrieve` finds.
+        """The chat model's answer from the evidence that `retrieve` finds, with citations; without text where no chat
+        model is configured, unless a template answers. Raises what `retrieve` raises, and ModelError.
 
         Args:
-            question: the question.
             corpus, corpora, options: as `retrieve`.
             choices: 2 to 26 answers to choose from, named by a letter; empty: a free answer.
             samples: number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
@@ -262,13 +208,6 @@ class E2G(SyncClient):
             chat_model: the chat model; None: that of the client.
             progress: called with (stage, done, total) as batches are read.
             **retrieval: as `retrieve`; only `history` with "global", and `where` too with "all_text".
-
-        Returns:
-            The answer with its citations and evidence; without text where no chat model is configured, unless a
-            template answers.
-
-        Raises:
-            ModelError: the chat model failed. Besides, what `retrieve` raises.
         """
         chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
         how = AnswerOptions(options, choices, samples, method, level, max_tokens)
@@ -307,11 +246,8 @@ class E2G(SyncClient):
         return self._ask(run_template_for(self.models, name, parameters or {}, corpus, question))
 
     def text_to_cypher(self, question: str, *, corpus: str) -> StatementResult:
-        """The rows of a Cypher statement that the chat model writes, at most 100. `settings.text_to_cypher` allows it.
-
-        Raises:
-            InputError: the statement does more than read, or the database has another corpus; it was not run.
-        """
+        """The rows, at most 100, of a Cypher statement that the chat model writes, if `settings.text_to_cypher` allows
+        it. Raises InputError if it does more than read, or the database has another corpus; it is not run then."""
         return self._ask(text_to_cypher(self.models, question, corpus))
 
     def corpora(self) -> dict[str, int]:
@@ -319,7 +255,7 @@ class E2G(SyncClient):
         return self._run(catalog.corpora())
 
     def documents(self, corpus: str) -> list[DocumentInfo]:
-        """The documents of a corpus."""
+        """The documents of a corpus, with their state."""
         return self._run(catalog.documents(corpus))
 
     def text(self, document: str, *, corpus: str, start: int = 0, end: int | None = None) -> DocumentText:
@@ -328,9 +264,7 @@ class E2G(SyncClient):
 
         Args:
             document: its id, source, file or title.
-            corpus: the corpus.
-            start: the first character.
-            end: the character after the last one; None, or more than there are: the end of the text.
+            start, end: the first character, and the one after the last; None, or too many: the end of the text.
 
         Raises:
             NotFoundError: the corpus has no such document that queries can see.
@@ -340,28 +274,13 @@ class E2G(SyncClient):
         return self._run(catalog.text_of(document, corpus, start, end))
 
     def entities(self, query: str = "", *, corpus: str, type: str | None = None, limit: int = 50) -> list[EntityInfo]:
-        """The entities of a corpus: names before nouns, those in most chunks first.
-
-        Args:
-            query: a part of their name, or of a name that resolves to them.
-            corpus: the corpus.
-            type: only entities of this type, such as `person` or `noun`.
-            limit: how many at most.
-        """
+        """At most `limit` entities of a corpus, names before nouns, those in most chunks first: those with `query` in
+        their name, or in a name that resolves to them, and of the `type`, such as `person` or `noun`."""
         return self._run(catalog.entities(corpus, query, type, limit))
 
     def references(self, document: str | None = None, *, corpus: str, limit: int = 50) -> list[ReferenceInfo]:
-        """Which documents refer to which, by their titles or by hyperlinks, sorted by title.
-
-        Args:
-            document: the id, title, source or file name of a document: only references from it and to it.
-            corpus: the corpus.
-            limit: how many at most.
-
-        Raises:
-            NotFoundError: the corpus has no documents, or no such document.
-            QueryError: several documents have this title.
-        """
+        """Which documents refer to which, by their titles or by hyperlinks, sorted by title, at most `limit`; with a
+        `document`, an id, title, source or file name, only references from it and to it. Raises what `text` does."""
         return self._run(catalog.references(corpus, document, limit))
 
     def merges(self, query: str = "", *, corpus: str, limit: int = 1000) -> list[Alias]:
@@ -371,13 +290,9 @@ class E2G(SyncClient):
         return self._run(catalog.merges(corpus, query, limit))
 
     def merge(self, name: str, into: str, *, corpus: str) -> list[Alias]:
-        """Make a name resolve to another one, in future documents too. Returns what it resolves to now, by document.
-        `split` keeps the name apart again; `join` leaves it to the rules.
-
-        Args:
-            name: the name, such as "Miss Quill".
-            into: the name of the entity that it means, or one that resolves to it.
-            corpus: the corpus.
+        """Make a name, such as "Miss Quill", resolve to another one, in future documents too. Returns what it resolves
+        to now, by document. `into` is the name of the entity that it means, or one that resolves to it. `split` keeps
+        the name apart again; `join` leaves it to the rules.
 
         Raises:
             NotFoundError: one of the names does not occur in the corpus.
@@ -387,14 +302,9 @@ class E2G(SyncClient):
 
     def split(self, name: str, *, corpus: str, document: str | None = None) -> list[Alias]:
         """Keep a name apart from the entities it resolves to, in future documents too. Returns what it resolved to.
-        This undoes `merge`.
-
-        Args:
-            name: the name.
-            corpus: the corpus.
-            document: the id, title, source or file name of a document in which the name is somebody else's. There it
-                means an entity called by name and title, "Alan Pryce, Letters", also after updates. Returns what it
-                resolves to there now.
+        This undoes `merge`. `document` is the id, title, source or file name of one in which the name is somebody
+        else's: there it means an entity called by name and title, "Alan Pryce, Letters", also after updates. Returns
+        what it resolves to there now.
 
         Raises:
             NotFoundError: the name resolves to no other entity, or the document does not mention it.
@@ -403,11 +313,8 @@ class E2G(SyncClient):
         return self._run(naming.split(self.models, name, document, corpus))
 
     def join(self, name: str, *, corpus: str) -> list[Alias]:
-        """Leave a name to the rules again: undo `split` or `merge`. Returns what the name resolves to now.
-
-        Raises:
-            NotFoundError: the name is neither kept apart nor merged by hand.
-        """
+        """Leave a name to the rules again: undo `split` or `merge`. Returns what the name resolves to now. Raises
+        NotFoundError if the name is neither kept apart nor merged by hand."""
         return self._run(naming.join(self.models, name, corpus))
 
     def enrich(
@@ -420,18 +327,14 @@ class E2G(SyncClient):
         reports: ReportKind | None = None,
         dry_run: bool = False,
     ) -> EnrichReport:
-        """Make layers that some modes need.
-
-        They are communities of entities with reports, clusters of chunks with summaries, vectors of sentences and of
-        the names of entities; and, if they are named, statements, which the chat model extracts. Later changes keep all
-        of them up to date.
+        """Make layers that some modes need: communities of entities with reports, clusters of chunks with summaries,
+        vectors of sentences and of the names of entities; and, if they are named, statements, which the chat model
+        extracts. Later changes keep all of them up to date.
 
         Args:
-            corpus: the corpus.
             layers: some of `sentences`, `communities`, `clusters`, `entities` and `statements`. None: the first four.
                 Clusters include sentences.
-            progress: called with the stage and its progress.
-            budget_tokens: as `index`, for statements and reports.
+            progress, budget_tokens: as `index`, for statements and reports.
             reports: `llm`: the chat model writes the reports of communities; `extractive`: they are sentences of the
                 corpus. None: as before, at first extractive.
             dry_run: only estimate what the chat model would cost.
@@ -442,20 +345,15 @@ class E2G(SyncClient):
             BudgetError: the budget is used up. The replies so far are cached.
             InputError: a layer is unknown, or others change the corpus all the time.
         """
-        return self._run(
-            enriching.enrich(self.models, corpus, layers, progress, budget_tokens, reports=reports, dry_run=dry_run)
-        )
+        how = layers, progress, budget_tokens
+        return self._run(enriching.enrich(self.models, corpus, *how, reports=reports, dry_run=dry_run))
 
     def reindex(self, *, corpus: str, progress: Progress | None = None) -> ReindexReport:
         """Give a corpus the vectors of the embedding model of the settings, or of `embedder`.
 
         The vectors that it has answer until those of the new model are complete. Texts, entities, names, summaries and
         the spaCy pipeline stay, and so do the windows: one that is too long for the new model gets the mean of several
-        vectors. An interrupted call is continued by the next one.
-
-        Args:
-            corpus: the corpus.
-            progress: called with the stage and its progress.
+        vectors. An interrupted call is continued by the next one. `progress` is called as by `index`.
 
         Raises:
             FingerprintError: another call has given it another model meanwhile.
@@ -466,20 +364,13 @@ class E2G(SyncClient):
     def add_graph_documents(
         self, graph_documents: Iterable[GraphDocument], *, corpus: str, progress: Progress | None = None
     ) -> GraphDocumentReport:
-        """Add what another extractor has found in the texts of a corpus, as statements. Calls no chat model.
+        """Add what another extractor has found in the texts of a corpus, as statements: `GraphDocument`s of LangChain,
+        or those that `e2g_neo4j.integrations.neo4j_graphrag.graph_documents` makes of the graph of an extractor. Calls
+        no chat model. Returns how many statements were added, and what was left out.
 
         The text of each graph document is looked for in the documents of the corpus, as it is but for white space; or
         its metadata name a chunk of the corpus, as `id` or `chunk_id`. Pass all graph documents at once: each call
         makes the statements of the corpus again. What was added about the same texts before is replaced.
-
-        Args:
-            graph_documents: `GraphDocument`s of LangChain, or those that
-                `e2g_neo4j.integrations.neo4j_graphrag.graph_documents` makes of the graph of an extractor.
-            corpus: the corpus.
-            progress: called with the stage and its progress.
-
-        Returns:
-            How many statements were added, and what was left out.
 
         Raises:
             FingerprintError: the models of the corpus are not available.
@@ -502,18 +393,15 @@ class E2G(SyncClient):
 
         Names of these nodes are also found in the texts where the entity pipeline missed them, from now on. The same
         call again updates links and names of these labels. Nodes that a relationship ties to the text nodes of an
-        adopted corpus are linked to entities of these texts.
+        adopted corpus are linked to entities of these texts. Raises InputError if no node has such a label and a text
+        as its name, or no entity has the type.
 
         Args:
-            corpus: the corpus.
             label: the label of the nodes, or several.
             name: their property with the name, a text or a list of texts.
             aliases: their property with other names.
             type: link only entities of this type, such as `person`.
             dry_run: only report.
-
-        Raises:
-            InputError: no node has such a label and a text as its name, or no entity has the type.
         """
         return self._run(naming.link(self.models, corpus, label, name, aliases, type, dry_run=dry_run))
 
@@ -541,14 +429,13 @@ class E2G(SyncClient):
         progress: Progress | None = None,
         budget_tokens: int | None = None,
     ) -> AdoptReport:
-        """Make a corpus of text nodes that are in the database already. Their texts are not copied, and nothing of
-        them changes; `unadopt` removes all that is added. The same call again updates the corpus.
+        """Make a corpus of text nodes that are in the database already. Their texts are not copied, and nothing of them
+        changes; `unadopt` removes all that is added. The same call again updates the corpus.
 
         A node is one chunk, of up to 1,000,000 characters. Passages have a `text_node`. Nodes without text, key or
         document are counted and skipped.
 
         Args:
-            corpus: the corpus.
             label: the label of the nodes.
             text: their property with the text, or several, separated by commas, such as "title,plot": the text is
                 theirs, joined by blank lines.
@@ -571,11 +458,8 @@ class E2G(SyncClient):
         return self._run(operations.adopt(self.models, corpus, adoption, progress, budget_tokens))
 
     def unadopt(self, *, corpus: str) -> list[DocumentInfo]:
-        """Remove everything that `adopt` and `link` wrote for a corpus, and return the documents it had.
-
-        Raises:
-            InputError: the corpus was indexed, not adopted.
-        """
+        """Remove everything that `adopt` and `link` wrote for a corpus, and return the documents it had. Raises
+        InputError if the corpus was indexed, not adopted."""
         return self._run(operations.unadopt(self.models, corpus))
 
     def doctor(self) -> list[Finding]:
@@ -591,7 +475,6 @@ class E2G(SyncClient):
 
         Args:
             file: the file to write; it must not exist.
-            corpus: the corpus.
             format: "archive", for `import_corpus`: everything, vectors bit for bit, cached summaries and the
                 fingerprint; or "graphml", for other tools.
 
@@ -604,10 +487,8 @@ class E2G(SyncClient):
     def import_corpus(self, file: str | Path, *, corpus: str | None = None) -> ArchiveInfo:
         """Make a corpus from an archive: all of it or nothing. It becomes queryable once it is complete.
 
-        Args:
-            file: an archive of `export_corpus`.
-            corpus: another name for the corpus; None: its own. Under its own name it is exactly what was exported;
-                under another the ids are those that indexing would give.
+        `file` is an archive of `export_corpus`, `corpus` another name for the corpus; None: its own. Under its own name
+        it is exactly what was exported; under another the ids are those that indexing would give.
 
         Raises:
             ArchiveError: the archive is damaged; nothing is written.

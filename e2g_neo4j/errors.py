@@ -91,7 +91,7 @@ class AccessError(DatabaseError):
 
 
 class MigrationError(DatabaseError):
-    """The schema is not that of the migrations. Run `e2g migrate info`."""
+    """The schema is not that of the migrations. `e2g doctor` says how."""
 
     exit_code = 9
 

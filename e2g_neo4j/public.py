@@ -4,7 +4,7 @@ from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.client import E2G
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import E2GError
-from e2g_neo4j.graph.schema import Applied, MigrationInfo
+from e2g_neo4j.graph.schema import Applied
 from e2g_neo4j.remote_client import RemoteE2G
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.strategy import Strategy
@@ -20,7 +20,6 @@ from e2g_neo4j.types.reports import (
     EnrichReport,
     Finding,
     GraphDocumentReport,
-    IndexPlan,
     IndexReport,
     LayerReport,
     LinkReport,
@@ -71,12 +70,10 @@ __all__ = [
     "Fact",
     "Finding",
     "GraphDocumentReport",
-    "IndexPlan",
     "IndexReport",
     "LayerReport",
     "Link",
     "LinkReport",
-    "MigrationInfo",
     "ModeInfo",
     "Pair",
     "Passage",

@@ -38,7 +38,7 @@ from e2g_neo4j.runtime.loopback import without_proxy
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.ids import check_corpus_name, corpora_to_ask, has_address
 from e2g_neo4j.types.properties import Properties, check_properties
-from e2g_neo4j.types.reports import ArchiveInfo, DocumentInfo, DocumentText, IndexPlan, IndexReport, Progress
+from e2g_neo4j.types.reports import ArchiveInfo, DocumentInfo, DocumentText, IndexReport, Progress
 from e2g_neo4j.types.results import Answer, Evidence
 from e2g_neo4j.types.service import ENDED, TaskInfo
 
@@ -106,7 +106,7 @@ class RemoteE2G:
     """Index documents and ask them, at a service. A context manager. Thread-safe.
 
     The calls are those of `E2G`, with the same arguments and results. Those that look after the database itself are
-    missing: `modes`, `migrate`, `migrations`, `validate`, `doctor`, `paths`, `resume`, `reindex`, `bookmark` and
+    missing: `modes`, `migrate`, `doctor`, `paths`, `resume`, `reindex`, `bookmark` and
     `wait_for`; and those for graph documents and Cypher: `add_graph_documents`, `run_template` and
     `text_to_cypher`.
     Questions use the chat model of the service, and call no `progress`. Without a chat model, an answer has no text.
@@ -165,8 +165,11 @@ class RemoteE2G:
         budget_tokens: int | None,
         properties: Properties | None,
         prune: bool,
+        dry_run: bool,
         **how: Any,
     ) -> IndexReport:
+        if dry_run:
+            return self._plan(sources, corpus, **how)
         if prune:
             raise InputError("A service keeps no paths, so it cannot tell which files are gone: use `delete`.")
         if properties is not None:
@@ -193,13 +196,12 @@ class RemoteE2G:
         report.failed, report.passed_over = reading.failed | report.failed, reading.passed_over
         return report
 
-    @like(E2G.plan)
-    def plan(self, sources: Iterable[Source], corpus: str, strict: bool, **how: Any) -> IndexPlan:
+    def _plan(self, sources: Iterable[Source], corpus: str, strict: bool, **how: Any) -> IndexReport:
         reading = ReadingReport()
         [batch, *more] = batches(sources, reading, strict=strict)
         if more:
             raise InputError(f"Plan at most {FILES_AT_ONCE} files and {BYTES_AT_ONCE // 2**20} MiB at once.")
-        plan = parse(IndexPlan, self._upload(corpus, batch, reading, dry_run=True, strict=strict, **how))
+        plan = parse(IndexReport, self._upload(corpus, batch, reading, dry_run=True, strict=strict, **how))
         plan.failed, plan.passed_over = reading.failed | plan.failed, reading.passed_over
         return plan
 
@@ -227,10 +229,6 @@ class RemoteE2G:
             document = choose_document(document, self.documents(corpus), corpus).id
         path = corpus_path(corpus, "documents", document, "text")
         return parse(DocumentText, self._send("GET", path, params=given(**span)))
-
-    @like(E2G.status)
-    def status(self, corpus: str | None) -> dict[str, list[DocumentInfo]]:
-        return {name: self.documents(name) for name in (self.corpora() if corpus is None else [corpus])}
 
     @like(E2G.corpora)
     def corpora(self) -> dict[str, int]:
@@ -459,7 +457,7 @@ def batches(sources: Iterable[Source], reading: ReadingReport, *, strict: bool =
 
 def add_reports(report: IndexReport, other: IndexReport) -> IndexReport:
     """Return the sum of two reports of one corpus. Of what the corpus has, the later counts."""
-    of_corpus = {name: getattr(other, name) for name in ("entities", "co_occurrences", "mentions")}
+    of_corpus = {name: getattr(other, name) for name in ("dry_run", "entities", "co_occurrences", "mentions")}
     summed: IndexReport = replace(_sum(report, other), **of_corpus)
     return summed
 

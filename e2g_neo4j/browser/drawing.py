@@ -29,7 +29,7 @@ def page(paths: Iterable[GraphPath]) -> str:
     Raises:
         ConfigurationError: neo4j-viz is not installed.
     """
-    with needs("Drawing the graph", "viz", "or use Neo4j Browser with `e2g explain QUESTION --browser`"):
+    with needs("Drawing the graph", "viz", "or use Neo4j Browser with `e2g query QUESTION --browser`"):
         import neo4j_viz
 
     nodes: dict[str, Node] = {}

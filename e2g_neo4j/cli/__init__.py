@@ -10,7 +10,6 @@ from contextlib import suppress
 from io import TextIOWrapper
 from types import FrameType
 
-from e2g_neo4j.cli.terminal import neutral
 from e2g_neo4j.cli.waiting import HANDLER
 from e2g_neo4j.errors import CorpusNotFoundError, E2GError
 from e2g_neo4j.runtime.waiting import waiting_for
@@ -91,6 +90,8 @@ def _without_debug(arguments: list[str]) -> tuple[bool, list[str]]:
 
 
 def _fail(message: str, code: int, debug: bool) -> None:
+    from e2g_neo4j.cli.terminal import neutral
+
     if debug:
         traceback.print_exc()
     print("Error: " + neutral(" ".join(message.split())), file=sys.stderr)

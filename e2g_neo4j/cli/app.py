@@ -8,17 +8,10 @@ from typing import Annotated
 
 import typer
 
-from e2g_neo4j.cli import asking, browser, corpora, existing_graphs, service, statements
-from e2g_neo4j.cli.compare import compare_command
+from e2g_neo4j.cli import asking, browser, corpora, existing_graphs, service, setup, statements
 from e2g_neo4j.cli.conversation import chat
-from e2g_neo4j.cli.db import app as db_app
-from e2g_neo4j.cli.demo import demo
-from e2g_neo4j.cli.evaluation import convert_command, evaluate_command
-from e2g_neo4j.cli.init import init
-from e2g_neo4j.cli.mcp import mcp
-from e2g_neo4j.cli.migrations import app as migrate_app
-from e2g_neo4j.cli.models import app as models_app
-from e2g_neo4j.cli.options import out
+from e2g_neo4j.cli.evaluation import evaluate_command
+from e2g_neo4j.cli.terminal import out
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -45,8 +38,6 @@ def options(
 COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
     "Index": {
         "index": corpora.index,
-        "status": corpora.status,
-        "resume": corpora.resume,
         "enrich": corpora.enrich,
         "reindex": corpora.reindex,
         "delete": corpora.delete,
@@ -55,9 +46,6 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "query": asking.query,
         "ask": asking.ask,
         "chat": chat,
-        "explain": asking.explain,
-        "compare": compare_command,
-        "viz": browser.viz,
         "modes": asking.modes,
         "template": statements.template,
         "cypher": statements.cypher,
@@ -68,7 +56,6 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "read": asking.read,
         "entities": corpora.entities,
         "references": corpora.references,
-        "stats": corpora.stats,
         "guide": browser.guide,
     },
     "Your own graph": {
@@ -78,13 +65,14 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "adopt": existing_graphs.adopt,
         "unadopt": existing_graphs.unadopt,
     },
-    "Service": {"serve": service.serve, "worker": service.worker, "mcp": mcp},
-    "Evaluate": {"eval": evaluate_command, "eval-convert": convert_command},
+    "Service": {"serve": service.serve, "worker": service.worker, "mcp": service.mcp},
+    "Evaluate": {"eval": evaluate_command},
     "Set up": {
-        "demo": demo,
-        "init": init,
+        "demo": setup.demo,
+        "init": setup.init,
         "export": corpora.export_command,
         "import": corpora.import_command,
+        "models": setup.models,
     },
 }
 """The commands, by the group in `e2g --help`."""
@@ -93,6 +81,4 @@ for group, commands in COMMANDS.items():
     for name, command in commands.items():
         app.command(name, rich_help_panel=group)(command)
 app.add_typer(service.app, name="keys", rich_help_panel="Service")
-app.add_typer(db_app, name="db", rich_help_panel="Set up")
-app.add_typer(models_app, name="models", rich_help_panel="Set up")
-app.add_typer(migrate_app, name="migrate", rich_help_panel="Set up")
+app.add_typer(setup.db_app, name="db", rich_help_panel="Set up")

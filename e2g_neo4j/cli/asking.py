@@ -1,17 +1,18 @@
-"""The commands for questions: query, ask, explain, modes, read."""
+"""The commands for questions: query, ask, modes, read."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Annotated, Any, Unpack
 
 import typer
-from rich.table import Table
 
 from e2g_neo4j.answering.methods import METHODS, MethodName, tell_methods
-from e2g_neo4j.cli import show, show_evidence
+from e2g_neo4j.browser.drawing import page as draw_page
+from e2g_neo4j.cli import show_evidence
 from e2g_neo4j.cli.browser import show_in_browser
-from e2g_neo4j.cli.json_output import print_json
+from e2g_neo4j.cli.files import check_file, write_file
 from e2g_neo4j.cli.options import (
     METHOD_NAMES,
     Corpora,
@@ -19,15 +20,20 @@ from e2g_neo4j.cli.options import (
     ExistingCorpus,
     Json,
     NoOpen,
+    Overwrite,
     choose_corpora,
     choose_corpus,
-    out,
+    modes_named,
     parse_method,
     spelled,
     with_retrieval_options,
 )
-from e2g_neo4j.cli.terminal import escape
+from e2g_neo4j.cli.terminal import draw, escape, new_table, out, print_json
+from e2g_neo4j.cli.waiting import progress as show_progress
 from e2g_neo4j.client import E2G
+from e2g_neo4j.errors import InputError
+from e2g_neo4j.evaluation.comparison import Comparison, compare
+from e2g_neo4j.evaluation.comparison_page import page as comparison_page
 from e2g_neo4j.graph.catalog import MAX_TEXT
 from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.retrieval.requirements import mode_info
@@ -46,17 +52,54 @@ def query(
     corpora: Corpora = None,
     as_json: Json = False,
     full: Annotated[bool, typer.Option("--full", help="Print complete passages, not excerpts.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Explain step by step how it was found, with Cypher for Neo4j Browser.")
+    ] = False,
+    browser: Annotated[bool, typer.Option("--browser", help="Show the evidence in Neo4j Browser.")] = False,
+    no_open: NoOpen = False,
+    modes: Annotated[
+        str,
+        typer.Option("--compare", metavar="MODES", help="Compare these modes, separated by commas, or `all`."),
+    ] = "",
+    html_file: Annotated[
+        Path | None, typer.Option("--html", help="Draw the evidence, or write the comparison, in this HTML page.")
+    ] = None,
+    overwrite: Overwrite = False,
     **retrieval: Unpack[RetrievalKeywords],
 ) -> None:
-    """Find the evidence for a question, with the route and the reason for it."""
+    """Find the evidence for a question, with the route and the reason for it.
+
+    With --compare, each mode runs twice; the time is that of the second run.
+    """
+    if modes and (explain or browser or len(corpora or ()) > 1):
+        raise InputError("--compare is for one --corpus, without --explain and --browser.")
+    if html_file is not None:
+        check_file(html_file, "--html", overwrite=overwrite)
     with E2G() as e2g:
-        evidence = e2g.retrieve(question, corpora=choose_corpora(e2g, corpora), **retrieval)
-    if as_json:
-        print_json(evidence)
-    else:
-        everything = full or retrieval.get("tokens")
-        shown = retrieval.get("k") or (None if everything else show_evidence.SCREENFUL)
-        show_evidence.evidence(out, evidence, full=full, shown=shown)
+        chosen = choose_corpora(e2g, corpora)
+        found: Evidence | Comparison
+        if modes:
+            found = compare(e2g, question, corpus=chosen[0], modes=modes_named(modes), **retrieval)
+            page = comparison_page(found)
+        else:
+            found = e2g.retrieve(question, corpora=chosen, **retrieval)
+            page = draw_page(e2g.paths(found)) if html_file else ""
+    try:
+        if html_file is not None:
+            write_file(html_file, page, "--html", overwrite=overwrite)
+    finally:
+        if as_json:
+            print_json(show_evidence.comparison_object(found) if isinstance(found, Comparison) else found)
+        elif isinstance(found, Comparison):
+            show_evidence.comparison(out, found)
+        elif browser:
+            show_in_browser(found, load_settings(), no_open=no_open)
+        else:
+            everything = full or explain or retrieval.get("tokens")
+            shown = retrieval.get("k") or (None if everything else show_evidence.SCREENFUL)
+            show_evidence.evidence(out, found, full=full, explained=explain, shown=shown)
+    if html_file is not None and not as_json:
+        out.print(f"\nWritten to {escape(str(html_file))}: open it in any web browser.")
 
 
 def modes(corpora: CorporaToCheck = None, as_json: Json = False) -> None:
@@ -68,12 +111,12 @@ def modes(corpora: CorporaToCheck = None, as_json: Json = False) -> None:
     if as_json:
         print_json({"modes": found})
         return
-    table = Table("mode", "ranks", "of", "needs", box=None, pad_edge=False, header_style="bold")
+    table = new_table(("mode", "ranks", "of", "needs"), (False,) * 4)
     for one in found:
         needs = "; uses ".join(", ".join(some) for some in (one.needs, one.uses) if some)
         lack = f"\n[red]{escape(one.missing)}[/red]" if one.missing else ""
         table.add_row(one.name, f"{escape(one.summary)}{lack}", escape(one.source), needs)
-    show.draw(out, table)
+    draw(out, table)
 
 
 @with_retrieval_options
@@ -118,7 +161,7 @@ def ask(
         raise typer.BadParameter(f"Only the methods {READING} have a --dry-run.")
     chosen: Any = int(level) if level and level.isdecimal() else level
     with E2G() as e2g, ExitStack() as shown:
-        progress = shown.enter_context(show.progress(quiet=as_json))
+        progress = shown.enter_context(show_progress(quiet=as_json))
         asked = choose_corpora(e2g, corpora)
         options: dict[str, Any] = {"choices": choices or (), "samples": samples, "method": method, "level": chosen}
         for piece in e2g.stream(question, corpora=asked, progress=progress, **options, **retrieval):
@@ -169,20 +212,3 @@ def preceding_text(e2g: E2G, found: DocumentText, corpus: str) -> str:
     """Return what precedes a part of a document."""
     before = max(0, found.start - show_evidence.BEFORE)
     return e2g.text(found.document, corpus=corpus, start=before, end=found.start).text if found.start else ""
-
-
-@with_retrieval_options
-def explain(
-    question: str,
-    corpora: Corpora = None,
-    browser: Annotated[bool, typer.Option("--browser", help="Show the evidence in Neo4j Browser.")] = False,
-    no_open: NoOpen = False,
-    **retrieval: Unpack[RetrievalKeywords],
-) -> None:
-    """Explain step by step how the evidence was found, with Cypher for Neo4j Browser."""
-    with E2G() as e2g:
-        evidence = e2g.retrieve(question, corpora=choose_corpora(e2g, corpora), **retrieval)
-    if browser:
-        show_in_browser(evidence, load_settings(), no_open=no_open)
-    else:
-        show_evidence.explanation(out, evidence)

@@ -1,35 +1,22 @@
-"""Show the graph: a guide for Neo4j Browser, the evidence of a question in it, and in a page of its own."""
+"""Show the graph in Neo4j Browser: a guide, and the evidence of a question."""
 
 from __future__ import annotations
 
 import os
 import sys
 import webbrowser
-from pathlib import Path
-from typing import Annotated, Unpack
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
 
-from e2g_neo4j.browser.drawing import page
 from e2g_neo4j.browser.guide import PORT, GuideServer, example_parameters
 from e2g_neo4j.browser.statements import MOST_PASSAGES, edit_address, evidence_address
-from e2g_neo4j.cli.files import check_file, write_file
-from e2g_neo4j.cli.options import (
-    Corpora,
-    ExistingCorpus,
-    NoOpen,
-    Overwrite,
-    choose_corpora,
-    choose_corpus,
-    out,
-    with_retrieval_options,
-)
-from e2g_neo4j.cli.terminal import escape
+from e2g_neo4j.cli.options import ExistingCorpus, NoOpen, choose_corpus
+from e2g_neo4j.cli.terminal import escape, out
 from e2g_neo4j.client import E2G
 from e2g_neo4j.managed_neo4j import LocalServer
 from e2g_neo4j.managed_neo4j.browser_style import style_command
-from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.results import Evidence
 
@@ -53,24 +40,6 @@ def show_in_browser(evidence: Evidence, settings: Settings, *, no_open: bool) ->
     if (found := len(evidence.passages)) > MOST_PASSAGES:
         out.print(f"The graph shows the best {MOST_PASSAGES} of {found} passages.")
     _open(evidence_address(browser_url(settings), evidence), settings, no_open=no_open)
-
-
-@with_retrieval_options
-def viz(
-    question: str,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
-    corpora: Corpora = None,
-    overwrite: Overwrite = False,
-    **retrieval: Unpack[RetrievalKeywords],
-) -> None:
-    """Draw the evidence for a question in a standalone HTML page."""
-    check_file(output, "-o", overwrite=overwrite)
-    with E2G() as e2g:
-        evidence = e2g.retrieve(question, corpora=choose_corpora(e2g, corpora), **retrieval)
-        paths = e2g.paths(evidence)
-    write_file(output, page(paths), "-o", overwrite=overwrite)
-    out.print(f"[bold]{evidence.route}[/bold]: {escape(evidence.reason)}")
-    out.print(f"Drawn into {escape(str(output))}: open it in any web browser.")
 
 
 def guide(

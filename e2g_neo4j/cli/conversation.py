@@ -9,8 +9,8 @@ from typing import Unpack
 
 from e2g_neo4j.cli import show_evidence
 from e2g_neo4j.cli.asking import preceding_text
-from e2g_neo4j.cli.options import Corpora, choose_corpora, out, with_retrieval_options
-from e2g_neo4j.cli.terminal import escape
+from e2g_neo4j.cli.options import Corpora, choose_corpora, with_retrieval_options
+from e2g_neo4j.cli.terminal import escape, out
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ModelError, NotFoundError, QueryError
 from e2g_neo4j.retrieval.options import TURNS, RetrievalKeywords

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import typer
 
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.files import chosen_sources
-from e2g_neo4j.cli.json_output import print_json, print_result
 from e2g_neo4j.cli.options import (
     Budget,
     Corpus,
@@ -19,28 +18,32 @@ from e2g_neo4j.cli.options import (
     Json,
     Yes,
     choose_corpus,
-    out,
 )
-from e2g_neo4j.cli.terminal import escape
+from e2g_neo4j.cli.terminal import escape, out, print_json, print_result, table
+from e2g_neo4j.cli.waiting import progress as show_progress
 from e2g_neo4j.client import E2G
 from e2g_neo4j.documents.files import ReadingReport
 from e2g_neo4j.documents.formats import NAMES
-from e2g_neo4j.errors import INCOMPLETE, QueryError
+from e2g_neo4j.errors import INCOMPLETE, InputError, QueryError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_documents
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.properties import parse_property
-from e2g_neo4j.types.reports import DEFAULT_LAYERS, IndexReport, Layer, ReportKind
+from e2g_neo4j.types.reports import DEFAULT_LAYERS, Layer, ReportKind
 
 
 def index(
     paths: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             help="Files, folders, globs or web addresses; `-` for a text on standard input.", show_default=False
         ),
-    ],
+    ] = None,
     corpus: Corpus = "default",
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Instead of paths: the documents of the corpus that are not ready."),
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be done and its cost.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Index nothing unless everything can be read.")] = False,
     prune: Annotated[
@@ -67,62 +70,62 @@ def index(
     ] = None,
     as_json: Json = False,
 ) -> None:
+    if bool(paths) == resume:
+        raise InputError("Pass what to index, or --resume for the documents of the corpus that are not ready.")
+    if resume and any((dry_run, strict, prune, fetch, title, source, properties, language)):
+        raise InputError(
+            "--resume reads the documents as before: pass it with --corpus, --budget-tokens and --json only."
+        )
     given = dict(map(parse_property, properties)) if properties else None
     unread: dict[str, str] = {}
     asked = {name: True for name, wanted in (("whole_page", whole_page), ("ocr", ocr)) if wanted}
     settings = load_settings().model_copy(update=asked)
-    sources = chosen_sources(paths, corpus, title, source, settings, fetch=fetch, failed=unread)
-    ReadingReport(unread).check(strict=strict, read=bool(sources))
-    if dry_run:
-        with E2G(settings=settings) as e2g:
-            plan = e2g.plan(sources, corpus=corpus, language=language, strict=strict)
-        plan.failed = unread | plan.failed
-        print_result(plan, show.plan, as_json=as_json)
-        failed = plan.failed
+    sources = [] if resume else chosen_sources(paths or [], corpus, title, source, settings, fetch=fetch, failed=unread)
+    ReadingReport(unread).check(strict=strict, read=resume or bool(sources))
+    with E2G(settings=settings) as e2g, show_progress(quiet=as_json or dry_run) as progress:
+        how: dict[str, Any] = {"corpus": corpus, "progress": progress, "budget_tokens": budget_tokens}
+        if resume:
+            found = e2g.resume(**how)
+        else:
+            how |= {"properties": given, "language": language, "strict": strict, "prune": prune, "dry_run": dry_run}
+            found = e2g.index(sources, **how)
+    found.failed = unread | found.failed
+    if as_json:
+        print_json({**asdict(found), "tokens_per_second": found.tokens_per_second})
     else:
-        with E2G(settings=settings) as e2g, show.progress(quiet=as_json) as progress:
-            report = e2g.index(
-                sources,
-                corpus=corpus,
-                progress=progress,
-                budget_tokens=budget_tokens,
-                properties=given,
-                language=language,
-                strict=strict,
-                prune=prune,
-            )
-        report.failed = unread | report.failed
-        print_report(report, as_json=as_json)
-        failed = report.failed
-    if failed:
+        show.report(out, found)
+    if found.failed:
         raise typer.Exit(INCOMPLETE)
 
 
 index.__doc__ = f"Index documents: {NAMES}."
 
 
-def print_report(report: IndexReport, *, as_json: bool) -> None:
-    """Print what `index` or `resume` did."""
-    if as_json:
-        print_json({**asdict(report), "tokens_per_second": report.tokens_per_second})
-    else:
-        show.report(out, report)
-
-
-def corpora(as_json: Json = False) -> None:
-    """List the corpora."""
+def corpora(
+    name: Annotated[
+        str | None, typer.Argument(help="A corpus: print how much it holds, as numbers.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the corpora, or count the documents, chunks, entities and so on of one."""
     with E2G() as e2g:
-        found = e2g.corpora()
+        found = e2g.stats(name) if name else e2g.corpora()
     if as_json:
-        print_json(found)
+        print_json({"corpus": name, **found} if name else found)
     else:
-        show.table(out, ["corpus", "documents"], [[name, number] for name, number in found.items()], "No corpus yet.")
+        table(out, ["", name] if name else ["corpus", "documents"], list(found.items()), "No corpus yet.")
 
 
-def documents(corpus: ExistingCorpus = None, as_json: Json = False) -> None:
-    """List the documents of a corpus."""
+def documents(
+    corpus: Annotated[str | None, typer.Option("--corpus", "-c", help="One corpus. (default: all)")] = None,
+    not_ready: Annotated[bool, typer.Option("--not-ready", help="Only documents that are not ready.")] = False,
+    as_json: Json = False,
+) -> None:
+    """List documents with their state (pending, indexing, ready or failed) and errors."""
     with E2G() as e2g:
-        found = e2g.documents(choose_corpus(e2g, corpus))
+        found = {name: e2g.documents(name) for name in ([corpus] if corpus else e2g.corpora())}
+    if not_ready:
+        found = {name: [one for one in listed if one.state != "ready"] for name, listed in found.items()}
     print_result(found, show.documents, as_json=as_json)
 
 
@@ -193,25 +196,6 @@ def entities(
     print_result(found, shown, as_json=as_json)
 
 
-def status(
-    corpus: Annotated[str | None, typer.Option("--corpus", "-c", help="One corpus. (default: all)")] = None,
-    as_json: Json = False,
-) -> None:
-    """List documents with their state (pending, indexing, ready or failed) and errors."""
-    with E2G() as e2g:
-        found = e2g.status(corpus)
-    print_result(found, show.status, as_json=as_json)
-
-
-def resume(corpus: ExistingCorpus = None, budget_tokens: Budget = None, as_json: Json = False) -> None:
-    """Index the documents that are not ready, because a run was interrupted or failed."""
-    with E2G() as e2g, show.progress(quiet=as_json) as progress:
-        report = e2g.resume(corpus=choose_corpus(e2g, corpus), progress=progress, budget_tokens=budget_tokens)
-    print_report(report, as_json=as_json)
-    if report.failed:
-        raise typer.Exit(INCOMPLETE)
-
-
 def enrich(
     corpus: ExistingCorpus = None,
     layers: Annotated[
@@ -240,7 +224,7 @@ def enrich(
     Later changes keep all of them up to date.
     """
     named = cast(list[Layer], [name.strip() for name in layers.split(",") if name.strip()])
-    with E2G() as e2g, show.progress(quiet=as_json) as progress:
+    with E2G() as e2g, show_progress(quiet=as_json) as progress:
         report = e2g.enrich(
             corpus=choose_corpus(e2g, corpus),
             layers=named,
@@ -264,7 +248,7 @@ def reindex(
     settings = load_settings()
     if embedding_model is not None:
         settings = settings.model_copy(update={"embedding_model": embedding_model})
-    with E2G(settings=settings) as e2g, show.progress(quiet=as_json) as progress:
+    with E2G(settings=settings) as e2g, show_progress(quiet=as_json) as progress:
         report = e2g.reindex(corpus=choose_corpus(e2g, corpus), progress=progress)
     print_result(report, show.reindexed, as_json=as_json)
 
@@ -291,25 +275,6 @@ def delete(
             typer.confirm(show.to_be_deleted(selected, None if targets else corpus), abort=True, err=True)
         deleted = e2g.delete(targets or None, corpus=corpus)
     print_result(deleted, partial(show.deleted, corpus=corpus), as_json=as_json)
-
-
-def stats(
-    corpus: Annotated[str | None, typer.Option("--corpus", "-c", help="One corpus. (default: all)")] = None,
-    as_json: Json = False,
-) -> None:
-    """Print the number of documents, chunks, entities and so on."""
-    with E2G() as e2g:
-        found = {name: e2g.stats(name) for name in ([corpus] if corpus else e2g.corpora())}
-    if as_json:
-        print_json({"corpus": corpus, **found[corpus]} if corpus else found)
-        return
-    columns = list(next(iter(found.values()), {}))
-    show.table(
-        out,
-        ["", *found],
-        [[column, *(each[column] for each in found.values())] for column in columns],
-        "No corpus yet.",
-    )
 
 
 def export_command(

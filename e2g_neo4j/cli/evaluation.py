@@ -1,5 +1,4 @@
-"""`e2g eval`: measure how well each mode finds the gold of a question file, and how well a chat model answers from it.
-`e2g eval-convert` converts public question sets."""
+"""`e2g eval`: measure how well each mode finds the gold of a question file, and how well a chat model answers."""
 
 from __future__ import annotations
 
@@ -14,15 +13,14 @@ from rich.console import Console
 from rich.table import Table
 
 from e2g_neo4j.answering.methods import MethodName
-from e2g_neo4j.cli import show
 from e2g_neo4j.cli.files import check_file, write_file
-from e2g_neo4j.cli.options import METHOD_NAMES, LlmWhereUsed, Overwrite, Where, choose_corpus, modes_named, out
-from e2g_neo4j.cli.terminal import escape
+from e2g_neo4j.cli.options import METHOD_NAMES, LlmWhereUsed, Overwrite, Where, choose_corpus, modes_named
+from e2g_neo4j.cli.terminal import draw, escape, new_table, out, plural
+from e2g_neo4j.cli.waiting import progress as show_progress
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import WORSE
 from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
 from e2g_neo4j.evaluation.changes import Change, changes_since, read_scores
-from e2g_neo4j.evaluation.formats import convert
 from e2g_neo4j.evaluation.gold import HistoryKind
 from e2g_neo4j.evaluation.judging import Judging
 from e2g_neo4j.evaluation.report import (
@@ -138,7 +136,7 @@ def evaluate_command(
             check_file(file, option, overwrite=overwrite)
     scores_before = read_scores(before) if before else None
     gold_questions = [one.asked_with(history) for one in read_questions(questions, without_gold=bool(judge))[:limit]]
-    with E2G() as e2g, show.progress(quiet=False) as progress:
+    with E2G() as e2g, show_progress(quiet=False) as progress:
         found = evaluate(
             e2g,
             gold_questions,
@@ -174,7 +172,7 @@ def evaluate_command(
 def print_tables(out: Console, found: Evaluation) -> None:
     """Print the scores of all questions, of each type and each route, the differences to the base mode, and times."""
     out.print(
-        f"[bold]{escape(found.corpus)}[/bold]: {show.plural(found.questions, 'question')}, k={found.k}, "
+        f"[bold]{escape(found.corpus)}[/bold]: {plural(found.questions, 'question')}, k={found.k}, "
         f"unit {found.unit or 'of the mode'}, ranking version {found.ranking}. "
         "Means over questions with 95 % bootstrap intervals.\n"
     )
@@ -208,7 +206,7 @@ def print_tables(out: Console, found: Evaluation) -> None:
             *((*_costs(result), *calls.get(mode, ())) if result else ()),
         )
         previous = name
-    show.draw(out, table)
+    draw(out, table)
     for mode, reason in found.failed.items():
         out.print(f"Left out: {mode}. {escape(reason)}")
     compared = [(name, mode, group) for name, mode, group, _ in groups if group.differences]
@@ -218,7 +216,7 @@ def print_tables(out: Console, found: Evaluation) -> None:
         for name, mode, group in compared:
             cells = (_cell(group.differences.get(metric), signed=True) for metric in metrics)
             table.add_row(escape(name), mode, str(group.questions), *cells)
-        show.draw(out, table)
+        draw(out, table)
     model, judge = escape(found.chat_model or ""), escape(found.judge_model or "")
     answered = {mode: answer_costs(one.answers) for mode, one in found.modes.items() if one.answers}
     judged, columns = win_rates(found), judged_columns(found)
@@ -236,7 +234,7 @@ def _print_by_mode(out: Console, title: str, columns: Sequence[str], rows: Mappi
         table = _table(["mode"], list(columns))
         for mode, cells in rows.items():
             table.add_row(mode, *cells)
-        show.draw(out, table)
+        draw(out, table)
 
 
 def print_changes(out: Console, changes: Sequence[Change]) -> None:
@@ -246,7 +244,7 @@ def print_changes(out: Console, changes: Sequence[Change]) -> None:
     for one in changes:
         counts = (str(len(one.gained)), str(len(one.lost)))
         table.add_row(one.mode, one.score, str(one.difference.questions), _cell(one.difference, signed=True), *counts)
-    show.draw(out, table)
+    draw(out, table)
     for one in changes:
         for word, questions in (("lost", one.lost), ("gained", one.gained)):
             if questions:
@@ -261,12 +259,8 @@ def _costs(result: ModeResult) -> list[str]:
 
 
 def _table(left: list[str], right: list[str]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in left:
-        table.add_column(column)
-    for column in right:
-        table.add_column(column.replace(" ", "\n"), justify="right")
-    return table
+    columns = [*left, *(column.replace(" ", "\n") for column in right)]
+    return new_table(columns, [False] * len(left) + [True] * len(right))
 
 
 def _cell(value: Interval | None, *, signed: bool = False) -> Any:
@@ -278,27 +272,3 @@ def _cell(value: Interval | None, *, signed: bool = False) -> Any:
     if signed and (value.low > 0 or value.high < 0):
         mean = f"[bold]{mean}[/bold]"
     return f"{mean}\n[dim]{value.low:{sign}.2f}…{value.high:{sign}.2f}[/dim]"
-
-
-def convert_command(
-    sources: Annotated[
-        list[Path], typer.Argument(help="The folder of NovelQA, or files of InfiniteBench.", metavar="SOURCE…")
-    ],
-    folder: Annotated[Path, typer.Option("--out", help="Write to this folder, which must not exist.")],
-) -> None:
-    """Convert the questions of NovelQA or InfiniteBench for `e2g eval`, and their books for `e2g index`."""
-    found = convert(sources, folder)
-    name = escape(str(folder))
-    questions, books = show.plural(found.questions, "question"), show.plural(found.books, "text")
-    out.print(f"{name}/questions.jsonl: {questions}. {name}/books: {books}.")
-    for number, one, several in (
-        (found.unusable, "question without answer and evidence", "questions without answer and evidence"),
-        (
-            found.unquoted,
-            "piece of evidence that is not a literal quotation of its book",
-            "pieces of evidence that are not literal quotations of their book",
-        ),
-        (found.without_text, "JSON file without a text of the same name", "JSON files without a text of the same name"),
-    ):
-        if number:
-            out.print(f"Left out: {show.plural(number, one, several)}.")

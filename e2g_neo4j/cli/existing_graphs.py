@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from e2g_neo4j.cli import show
-from e2g_neo4j.cli.json_output import print_json, print_result
 from e2g_neo4j.cli.options import (
     Budget,
     Corpus,
@@ -15,11 +14,12 @@ from e2g_neo4j.cli.options import (
     Json,
     Yes,
     choose_corpus,
-    out,
 )
-from e2g_neo4j.cli.terminal import escape
+from e2g_neo4j.cli.terminal import escape, out, print_json, print_result
+from e2g_neo4j.cli.waiting import progress as show_progress
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError
+from e2g_neo4j.graph.schema import ALL_PARTS
 
 
 def link(
@@ -88,7 +88,7 @@ def adopt(
     as_json: Json = False,
 ) -> None:
     """Index existing text nodes of your graph in place, as a corpus."""
-    with E2G() as e2g, show.progress(quiet=as_json) as progress:
+    with E2G() as e2g, show_progress(quiet=as_json) as progress:
         report = e2g.adopt(
             corpus=corpus,
             label=label,
@@ -122,9 +122,20 @@ def unadopt(
         out.print(f"Removed the corpus {escape(corpus)} with {len(removed)} documents. The text nodes are unchanged.")
 
 
-def doctor(as_json: Json = False) -> None:
+def doctor(
+    migrate: Annotated[
+        bool,
+        typer.Option(
+            "--migrate", help="Instead, apply pending migrations, and create what layers and the service need."
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Check the database for problems, without changing it. Exit code 1 if there is a problem."""
     with E2G() as e2g:
+        if migrate:
+            print_result(e2g.migrate(ALL_PARTS), show.migrations, as_json=as_json)
+            return
         findings = e2g.doctor()
     print_result(findings, show.findings, as_json=as_json)
     raise typer.Exit(int(any(one.state == "problem" for one in findings)))

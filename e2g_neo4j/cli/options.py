@@ -1,5 +1,4 @@
-"""Options that several commands share. Those of retrieval are declared here once, for `query`, `ask`, `explain` and
-`viz`."""
+"""Options that several commands share. Those of retrieval are declared here once, for `query`, `ask` and `chat`."""
 
 from __future__ import annotations
 
@@ -9,7 +8,6 @@ from functools import wraps
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from e2g_neo4j.answering.methods import METHODS, MethodName
 from e2g_neo4j.client import E2G
@@ -51,8 +49,6 @@ def parse_method(name: str) -> MethodName:
     return METHOD_NAMES[name]
 
 
-out = Console(highlight=False, soft_wrap=True)
-
 Corpus = Annotated[str, typer.Option("--corpus", "-c", help="The corpus: what you index and ask together.")]
 ExistingCorpus = Annotated[
     str | None,
@@ -84,8 +80,6 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file tha
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 LlmWhereUsed = Annotated[bool, typer.Option("--llm", help=f"Let these modes call the chat model: {MODEL_MODES}.")]
-K = declare("k", int | None, "-k")
-Tokens = declare("tokens", int | None)
 Where = declare("where", list[str] | None, metavar="NAME=VALUE", more="Repeat for each.")
 
 
@@ -108,8 +102,8 @@ def modes_named(names: str) -> list[str]:
 
 
 RETRIEVAL: dict[str, tuple[Any, Any]] = {
-    "k": (K, None),
-    "tokens": (Tokens, None),
+    "k": (declare("k", int | None, "-k"), None),
+    "tokens": (declare("tokens", int | None), None),
     "hops": (declare("hops", int | None), None),
     "mode": (
         declare("mode", str, metavar="<mode>", parser=parse_mode, autocompletion=lambda: list(MODES)),

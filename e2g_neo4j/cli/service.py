@@ -1,19 +1,20 @@
-"""The commands of the service: serve, worker, keys."""
+"""The commands of the service: serve, worker, mcp, keys."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from e2g_neo4j.cli import show
-from e2g_neo4j.cli.json_output import print_json
-from e2g_neo4j.cli.options import Json, out
+from e2g_neo4j.async_client import AsyncE2G
+from e2g_neo4j.cli.options import Json
+from e2g_neo4j.cli.terminal import out, print_json, table
 from e2g_neo4j.client import E2G
-from e2g_neo4j.errors import InputError
+from e2g_neo4j.errors import ConfigurationError, InputError
 from e2g_neo4j.graph import keys
 from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.settings import load_settings
@@ -21,7 +22,7 @@ from e2g_neo4j.types.service import KeyInfo
 
 DAY_MILLISECONDS = 86_400_000
 
-app = typer.Typer(no_args_is_help=True, help="Create, list and revoke API keys of the service.")
+app = typer.Typer(help="List the API keys of the service, without their secrets; create and revoke them.")
 
 
 def serve(
@@ -31,7 +32,9 @@ def serve(
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 for any.")] = 8000,
     no_worker: Annotated[
         bool,
-        typer.Option("--no-worker", help="Only answer; `e2g worker` does the tasks, `e2g migrate --all` the schema."),
+        typer.Option(
+            "--no-worker", help="Only answer; `e2g worker` does the tasks, `e2g doctor --migrate` the schema."
+        ),
     ] = False,
     mcp_write: Annotated[
         bool, typer.Option("--mcp-write", help="Also offer the MCP tools that index texts and delete documents.")
@@ -60,6 +63,42 @@ def worker(
         log_as_json()
     logging.getLogger("e2g_neo4j").setLevel(logging.INFO)
     asyncio.run(main(stop_with_stdin=stop_with_stdin))
+
+
+def mcp(
+    write: Annotated[
+        bool, typer.Option("--mcp-write", help="Also offer the tools that index texts and delete documents.")
+    ] = False,
+    env_file: Annotated[
+        Path | None, typer.Option("--env-file", help="File with settings. Unlike others, this command reads no .env.")
+    ] = None,
+) -> None:
+    """Serve an MCP client, such as Claude Desktop or an editor, over standard input and output."""
+    if env_file is not None and not env_file.is_file():
+        raise ConfigurationError(f"There is no file {str(env_file)!r}: name the file with the settings.")
+    if env_file is None and Path(".env").is_file():
+        # the folder may be somebody else's, and the file could send passages to their server
+        typer.echo("The file .env of this folder was not read: name it with --env-file if it is yours.", err=True)
+    with needs("`e2g mcp`", "serve"):
+        from e2g_neo4j.service.mcp import serve_stdio
+
+    async def serve() -> None:
+        async with AsyncE2G(settings=load_settings(env_file)) as client:
+            await serve_stdio(client, write=write)
+
+    asyncio.run(serve())
+
+
+@app.callback(invoke_without_command=True)
+def list_keys(context: typer.Context, as_json: Json = False) -> None:
+    if context.invoked_subcommand:
+        return
+    with E2G() as e2g:
+        found = e2g.runner.run(keys.list_keys())
+    if as_json:
+        print_json(found)
+    else:
+        table(out, ["id", "name", "scopes", "corpora", "state"], [_row(one) for one in found], "No key yet.")
 
 
 @app.command("create")
@@ -96,23 +135,12 @@ def create_key(
         out.print(key, markup=False)
 
 
-@app.command("list")
-def list_keys(as_json: Json = False) -> None:
-    """List the keys, without their secrets."""
-    with E2G() as e2g:
-        found = e2g.runner.run(keys.list_keys())
-    if as_json:
-        print_json(found)
-    else:
-        show.table(out, ["id", "name", "scopes", "corpora", "state"], [_row(one) for one in found], "No key yet.")
-
-
 @app.command("revoke")
 def revoke_key(id: Annotated[str, typer.Argument(help="The id of the key.", show_default=False)]) -> None:
     """Revoke a key. It is refused from then on."""
     with E2G() as e2g:
         if not e2g.runner.run(keys.revoke(id)):
-            raise InputError(f"There is no key with the id {id!r}: list them with `e2g keys list`.")
+            raise InputError(f"There is no key with the id {id!r}: `e2g keys` lists them.")
         left = e2g.runner.run(keys.any_key())
     out.print(f"Revoked {id}.", markup=False)
     if not left:

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import shlex
-import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from threading import Lock
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
-from rich.measure import Measurement
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
-from e2g_neo4j.cli.terminal import escape, neutral
-from e2g_neo4j.cli.waiting import HANDLER
+from e2g_neo4j.cli.terminal import escape, neutral, plural, table
+from e2g_neo4j.graph.schema import Applied
 from e2g_neo4j.models.embedding.load import EmbeddingModelInfo
-from e2g_neo4j.types import reports
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.reports import (
     AdoptReport,
@@ -26,7 +17,6 @@ from e2g_neo4j.types.reports import (
     DocumentInfo,
     EnrichReport,
     Finding,
-    IndexPlan,
     IndexReport,
     Layer,
     LayerReport,
@@ -35,53 +25,16 @@ from e2g_neo4j.types.reports import (
     TokenUsage,
 )
 
-LEGIBLE = 14
-"""Characters of a column that can still be read."""
-
 MAX_WARNINGS = 20
 """Warnings, and suffixes of files that were passed over, that are printed. The others are counted."""
 
 
-@contextmanager
-def progress(*, quiet: bool) -> Iterator[reports.Progress]:
-    """Show a progress bar per stage, with rate and remaining time, on standard error; lines if it is no terminal."""
-    if not sys.stderr.isatty() and not quiet:
-        with HANDLER.lines_of_progress() as advance_lines:
-            yield advance_lines
-        return
-    columns = (
-        TextColumn("{task.description:<12}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    bars: dict[str, TaskID] = {}
-    lock = Lock()
-    began = time.monotonic()
-    shown = Progress(*columns, console=Console(stderr=True), disable=quiet)
-
-    def advance(stage: str, done: int, total: int) -> None:
-        with lock:
-            if not bars:
-                HANDLER.hide(True)
-                shown.start()
-            if stage not in bars:
-                bars[stage] = shown.add_task(stage, total=total, rate="")
-            rate = done / (time.monotonic() - began)
-            shown.update(bars[stage], completed=done, total=total, rate=f"{rate:.1f}/s")
-
-    try:
-        yield advance
-    finally:
-        if bars:
-            shown.stop()
-            HANDLER.hide(False)
-
-
 def report(out: Console, done: IndexReport) -> None:
-    """Print the result of an index run."""
+    """Print the result of an index run, or what it would do."""
     remarks(out, done)
+    if done.dry_run:
+        _plan(out, done)
+        return
     if not done.documents:
         corpus = f"corpus [bold]{escape(done.corpus)}[/bold]"
         replaced = f"; properties replaced of {done.properties_replaced}" if done.properties_replaced else ""
@@ -113,12 +66,13 @@ def report(out: Console, done: IndexReport) -> None:
         spending(out, done.spending, done.cost)
 
 
-def remarks(out: Console, done: IndexReport | IndexPlan) -> None:
+def remarks(out: Console, done: IndexReport) -> None:
     """Print what could not be read, all of it, what looks wrong, what is not in the texts, and what was passed over."""
     lost = {source: "; ".join(what) for source, what in done.losses.items()}
-    pruned = isinstance(done, IndexReport) and done.pruned
     what = (
-        "its document was deleted" if pruned else "its document is kept. To delete it, run `{}`, or index with --prune."
+        "its document was deleted"
+        if done.pruned
+        else "its document is kept. To delete it, run `{}`, or index with --prune."
     )
     gone = {one: what.format(shlex.join(["e2g", "delete", one, "--corpus", done.corpus])) for one in done.gone}
     for verb, reasons, noun in (
@@ -136,9 +90,7 @@ def remarks(out: Console, done: IndexReport | IndexPlan) -> None:
             out.print(f"{verb}: {escape(why if source in why else f'{source}: {why}')}")
 
 
-def plan(out: Console, found: IndexPlan) -> None:
-    """Print what an index run would do, and its cost."""
-    remarks(out, found)
+def _plan(out: Console, found: IndexReport) -> None:
     if not found.documents:
         number = plural(found.unchanged, "document")
         out.print(f"Nothing to do: {number} of corpus [bold]{escape(found.corpus)}[/bold] unchanged.")
@@ -149,8 +101,8 @@ def plan(out: Console, found: IndexPlan) -> None:
     out.print(f"  chunks     {found.chunks} ({found.tokens} tokens)")
     if found.embedded_tokens:
         out.print(f"  vectors    about {found.embedded_tokens} tokens for the server of the embedding model")
-    if found.levels or found.cost:
-        spending(out, found.levels, found.cost)
+    if found.spending or found.cost:
+        spending(out, found.spending, found.cost)
     else:
         why = "no document is longer than a chunk" if found.chunks == found.documents else "none is configured"
         out.print(f"No chat model calls: {why}.")
@@ -309,34 +261,32 @@ def findings(out: Console, found: Sequence[Finding]) -> None:
             out.print(f"         {escape(one.next_step)}")
 
 
-def documents(out: Console, found: Sequence[DocumentInfo]) -> None:
-    """Print the documents, and what their texts have not."""
-    columns = ["title", "state", "chunks", "tokens", "source"]
-    table(out, columns, [[getattr(document, column) for column in columns] for document in found], "")
-    for document in found:
-        if document.losses:
-            out.print(f"Not in the text of {escape(document.title)}: {escape('; '.join(document.losses))}")
+def migrations(out: Console, applied: Sequence[Applied]) -> None:
+    for one in applied:
+        out.print(f"applied {one.version} {one.description} ({one.seconds:.2f} s)")
+    if not applied:
+        out.print("The schema is up to date.")
 
 
-def status(out: Console, found: Mapping[str, Sequence[DocumentInfo]]) -> None:
-    """Print the documents with their states, and the next step for those that are not ready."""
+def documents(out: Console, found: Mapping[str, Sequence[DocumentInfo]]) -> None:
+    """Print the documents by corpus, with errors and losses, and the next step for those that are not ready."""
+    columns, several = ["title", "state", "chunks", "tokens", "source"], len(found) > 1
     rows = [
-        [
-            corpus,
-            one.title,
-            one.state,
-            one.why
-            or ("the previous version is visible" if one.visible and one.state != "ready" else "; ".join(one.losses)),
-        ]
+        [*([corpus] if several else []), *(getattr(one, column) for column in columns)]
         for corpus, listed in found.items()
         for one in listed
     ]
-    table(out, ["corpus", "title", "state", "remarks"], rows, "No documents.")
-    unfinished = [
-        corpus for corpus, listed in found.items() if any(one.state in ("pending", "failed") for one in listed)
-    ]
-    for corpus in unfinished:
-        out.print(f"Run `e2g resume --corpus {escape(shlex.quote(corpus))}` to index the documents that are not ready.")
+    table(out, [*(["corpus"] if several else []), *columns], rows, "No such document.")
+    for corpus, listed in found.items():
+        for one in listed:
+            replaced = "the previous version is visible" if one.visible and one.state != "ready" else ""
+            if remark := one.why or replaced:
+                out.print(f"{escape(one.title)}: {escape(remark)}")
+            if one.losses:
+                out.print(f"Not in the text of {escape(one.title)}: {escape('; '.join(one.losses))}")
+        if any(one.state in ("pending", "failed") for one in listed):
+            command = f"e2g index --resume --corpus {shlex.quote(corpus)}"
+            out.print(f"Run `{escape(command)}` to index the documents that are not ready.")
 
 
 def embedding_models(out: Console, found: Sequence[EmbeddingModelInfo]) -> None:
@@ -394,35 +344,3 @@ def to_be_unlinked(links: Mapping[str, int], corpus: str) -> str:
 
 def deleted(out: Console, documents: Sequence[DocumentInfo], *, corpus: str) -> None:
     out.print(f"Deleted {plural(len(documents), 'document')} of the corpus {escape(corpus)}.")
-
-
-def table(out: Console, columns: Sequence[str], rows: Sequence[Sequence[Any]], empty: str) -> None:
-    if not rows:
-        out.print(empty)
-        return
-    drawn = Table(box=None, pad_edge=False, header_style="bold")
-    for column, value in zip(columns, rows[0], strict=True):
-        drawn.add_column(escape(column), justify="right" if isinstance(value, int) else "left", overflow="fold")
-    for row in rows:
-        drawn.add_row(*(escape(str(value)) for value in row))
-    draw(out, drawn)
-
-
-def draw(out: Console, table: Table) -> None:
-    """Print a table. Cells are folded on a terminal; where it is too narrow for that, each row is a list of its cells.
-    In a file, each row is one line."""
-    cells = [[column.header, *column.cells] for column in table.columns]
-    legible = (max(Measurement.get(out, out.options, cell).minimum for cell in column) for column in cells)
-    if not out.is_terminal:
-        table.width = Measurement.get(out, out.options.update(max_width=sys.maxsize), table).maximum
-    elif sum(min(width, LEGIBLE) + 2 for width in legible) > out.width:
-        heads, *rows = zip(*cells, strict=True)
-        for row in rows:
-            out.print(*(f"[bold]{head}[/bold] {cell}" for head, cell in zip(heads, row, strict=True)), "", sep="\n")
-        return
-    out.print(table, soft_wrap=False, crop=False)
-
-
-def plural(number: int, noun: str, several: str = "") -> str:
-    """Return a number with a noun, such as "1 chunk" or "2 entities"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {several or noun + 's'}"

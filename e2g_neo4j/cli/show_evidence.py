@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from typing import Any
 
 from rich.console import Console
 
 from e2g_neo4j.browser.statements import params
-from e2g_neo4j.cli.show import plural
-from e2g_neo4j.cli.terminal import escape
+from e2g_neo4j.cli.terminal import escape, plural, table
+from e2g_neo4j.evaluation.comparison import Comparison
+from e2g_neo4j.evaluation.comparison_page import COLUMNS, OVERLAP_EXPLAINED, mode_rows, overlap_rows
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.settings import MAX_HOPS
@@ -24,35 +26,111 @@ SCREENFUL = 5
 
 
 def evidence(
-    out: Console, found: Evidence, *, full: bool = False, shown: int | None = SCREENFUL, opened: bool = True
+    out: Console,
+    found: Evidence,
+    *,
+    full: bool = False,
+    explained: bool = False,
+    shown: int | None = SCREENFUL,
+    opened: bool = True,
 ) -> None:
     """Print route, reason, entities and pairs, then the passages with their citations: `shown` of them, or all.
-    `opened`: with the command that opens the first one."""
+
+    Args:
+        out: where to print.
+        found: the evidence.
+        full: print the whole passages.
+        explained: also print how it was found, step by step, and Cypher that shows it in Neo4j Browser.
+        shown: how many passages to print; None: all.
+        opened: also print the command that opens the first one.
+    """
     out.print(f"[bold]{found.route}[/bold]: {escape(found.reason)}")
-    if found.entities:
-        out.print(f"entities: {escape(', '.join(found.entities))}")
+    types = found.entity_types if explained else {}
+    if found.entities or explained:
+        entities = ", ".join(f"{key} ({types[key]})" if key in types else key for key in found.entities)
+        out.print(f"entities: {escape(entities or 'none known')}")
     if found.unknown_entities:
         out.print(escape("; ".join(found.unknown_stated)), style="dim")
     if found.ignored_entities:
         out.print(f"not considered: {escape(', '.join(found.ignored_entities))}", style="dim")
     if found.pairs:
         out.print(f"pairs: {escape('; '.join(_pair(pair) for pair in found.pairs))}")
+    if explained:
+        _steps(out, found)
     if not found.passages:
         out.print("No passages.")
     for number, passage in enumerate(found.passages[:shown], 1):
-        out.print()
-        cited, score = escape(citation(passage, found.corpora, whole=full)), f"score {passage.score:.3f}"
-        out.print(f"[bold cyan]\\[{number}][/bold cyan] {cited}  [dim]{score}[/dim]")
+        cited = citation(passage, found.corpora, whole=full)
+        out.print(f"\n{_number(number)} {escape(cited)}  [dim]score {passage.score:.3f}[/dim]")
+        if explained and passage.signals:
+            out.print(f"[dim]{', '.join(f'{name} {value:+.2f}' for name, value in passage.signals.items())}[/dim]")
         if why := _why(number, found):
             out.print(f"[dim]{escape(why)}[/dim]")
         out.print(escape(passage.text if full else passage.shown.text))
     for number, fact in enumerate(found.facts, len(found.passages) + 1):
-        out.print(f"\n[bold cyan]\\[{number}][/bold cyan] {escape(fact.stated())}  [dim]{escape(_nodes(fact))}[/dim]")
+        out.print(f"\n{_number(number)} {escape(fact.stated())}  [dim]{escape(_nodes(fact))}[/dim]")
     if more := len(found.passages[shown:]) if shown else 0:
         options = "-k, --tokens, --full or --json" if opened else "-k or --tokens"
         out.print(f"\n[dim]And {plural(more, 'more passage')}: pass {options} to see more.[/dim]")
     for passage in found.passages[: int(opened)]:
         out.print(f"\n{_how_to_open(1, passage)}")
+    if explained:
+        _cypher(out, found)
+
+
+def _steps(out: Console, found: Evidence) -> None:
+    for entry in found.trace:
+        out.print(f"h={entry.hops}: {plural(entry.pairs, 'pair')}, {plural(entry.candidates, 'shared chunk')}")
+    out.print(f"mode {found.mode}, h={found.hops}, {found.round_trips} round trips")
+    if found.calls:
+        used = f"{found.prompt_tokens} tokens of prompts, {found.completion_tokens} of replies"
+        out.print(f"chat model: {plural(found.calls, 'call')}, {used}")
+
+
+def _cypher(out: Console, found: Evidence) -> None:
+    """Print Cypher for Neo4j Browser: for the evidence, and for how two entities are connected that it does not."""
+    out.print("\n[bold]In Neo4j Browser[/bold], run these two statements one after the other, or add --browser:")
+    out.print(escape(params(evidence_parameters(found))))
+    out.print()
+    out.print(escape(load("explore/evidence")))
+    for absence in found.absences[:1]:
+        out.print(f"\n[bold]How {escape(absence.a)} and {escape(absence.b)} are connected[/bold]:")
+        out.print(escape(params({"corpus": found.corpus, "a": absence.a, "b": absence.b, "hops": MAX_HOPS})))
+        out.print()
+        out.print(escape(load("explore/between")))
+
+
+def comparison(out: Console, found: Comparison) -> None:
+    """Print costs and overlap of the modes, and the passages of each."""
+    table(out, COLUMNS, mode_rows(found))
+    for mode, reason in found.failed.items():
+        out.print(f"Left out: {mode}. {escape(reason)}")
+    if len(found.modes) > 1:
+        out.print(f"\n{OVERLAP_EXPLAINED}\n")
+        table(out, ["mode", *found.modes], overlap_rows(found))
+        out.print("\nPassages marked with * have no character that another mode returns.")
+    for mode, result in found.modes.items():
+        out.print(f"\n[bold]{mode}[/bold]")
+        if not result.evidence.passages:
+            out.print("No passages.")
+        for number, (passage, unique) in enumerate(zip(result.evidence.passages, result.unique, strict=True), 1):
+            out.print(f"{_number(number, '*' * unique)} {escape(passage.place)}")
+            out.print(f"    [dim]{escape(passage.shown.text)}[/dim]")
+
+
+def comparison_object(found: Comparison) -> dict[str, Any]:
+    """Return a comparison for JSON: the evidence of each mode, whose passages say whether no other mode has them."""
+    modes: dict[str, Any] = {}
+    for mode, result in found.modes.items():
+        evidence = result.evidence.to_dict()
+        passages = zip(evidence["passages"], result.unique, strict=True)
+        modes[mode] = evidence | {
+            "tokens": result.tokens,
+            "milliseconds": result.milliseconds,
+            "overlap": dict(result.overlap),
+            "passages": [{**passage, "unique": unique} for passage, unique in passages],
+        }
+    return {"question": found.question, "corpus": found.corpus, "modes": modes, "failed": dict(found.failed)}
 
 
 def searched_as(out: Console, found: Evidence) -> None:
@@ -110,47 +188,8 @@ def _how_to_open(number: int, passage: Passage) -> str:
     return f"[dim]Open \\[{number}]: {escape(command)}[/dim]"
 
 
-def explanation(out: Console, found: Evidence) -> None:
-    """Print how the evidence was found, step by step, and Cypher that shows it in Neo4j Browser."""
-    out.print(f"[bold]Question[/bold]  {escape(found.question)}")
-    types = found.entity_types
-    entities = ", ".join(f"{key} ({types[key]})" if key in types else key for key in found.entities)
-    out.print(f"[bold]Entities[/bold]  {escape(entities) or 'none known'}")
-    if found.unknown_entities:
-        out.print(f"          {escape('; '.join(found.unknown_stated))}")
-    if found.ignored_entities:
-        out.print(f"          not considered: {escape(', '.join(found.ignored_entities))}")
-    out.print(f"[bold]Pairs[/bold]     {escape('; '.join(_pair(pair) for pair in found.pairs)) or 'none'}")
-    for entry in found.trace:
-        out.print(
-            f"          h={entry.hops}: {plural(entry.pairs, 'pair')}, {plural(entry.candidates, 'shared chunk')}"
-        )
-    out.print(
-        f"[bold]Route[/bold]     {found.route}, h={found.hops}, mode {found.mode}, {found.round_trips} round trips"
-    )
-    out.print(f"          {escape(found.reason)}")
-    if found.calls:
-        used = f"{found.prompt_tokens} tokens of prompts, {found.completion_tokens} of replies"
-        out.print(f"[bold]Chat model[/bold] {plural(found.calls, 'call')}, {used}")
-    out.print("[bold]Evidence[/bold]")
-    for number, passage in enumerate(found.passages, 1):
-        out.print(f"  \\[{number}] {escape(citation(passage, found.corpora))}  score {passage.score:.3f}")
-        if passage.signals:
-            out.print(f"      {', '.join(f'{name} {value:+.2f}' for name, value in passage.signals.items())}")
-        if why := _why(number, found):
-            out.print(f"      {escape(why)}")
-        out.print(f"      {escape(passage.shown.text)}")
-    for number, fact in enumerate(found.facts, len(found.passages) + 1):
-        out.print(f"  \\[{number}] {escape(fact.stated())}  {escape(_nodes(fact))}")
-    out.print("\n[bold]In Neo4j Browser[/bold], run these two statements one after the other, or add --browser:")
-    out.print(escape(params(evidence_parameters(found))))
-    out.print()
-    out.print(escape(load("explore/evidence")))
-    for absence in found.absences[:1]:
-        out.print(f"\n[bold]How {escape(absence.a)} and {escape(absence.b)} are connected[/bold]:")
-        out.print(escape(params({"corpus": found.corpus, "a": absence.a, "b": absence.b, "hops": MAX_HOPS})))
-        out.print()
-        out.print(escape(load("explore/between")))
+def _number(number: int, mark: str = "") -> str:
+    return f"[bold cyan]\\[{number}]{mark}[/bold cyan]"
 
 
 def citation(passage: Passage, corpora: Sequence[str], *, whole: bool = False) -> str:

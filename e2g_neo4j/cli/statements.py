@@ -6,12 +6,9 @@ from itertools import takewhile
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from e2g_neo4j.cli.json_output import print_json
-from e2g_neo4j.cli.options import ExistingCorpus, Json, choose_corpus, out
-from e2g_neo4j.cli.show import draw
-from e2g_neo4j.cli.terminal import escape
+from e2g_neo4j.cli.options import ExistingCorpus, Json, choose_corpus
+from e2g_neo4j.cli.terminal import escape, out, plural, print_json, table
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.retrieval.templates import CORPUS
@@ -125,17 +122,14 @@ def _purpose(name: str) -> str:
 
 
 def _show(result: StatementResult) -> None:
-    table = Table(*map(escape, result.columns))
-    for row in result.rows:
-        table.add_row(*(escape(_excerpt(row[name])) for name in result.columns))
-    draw(out, table)
-    rows = f"{len(result.rows)} {'row' if len(result.rows) == 1 else 'rows'}"
+    table(out, result.columns, [[_excerpt(row[name]) for name in result.columns] for row in result.rows])
+    rows = plural(len(result.rows), "row")
     out.print(f"The first {rows}; there are more." if result.more else f"{rows}.")
 
 
 def _show_usage(result: StatementResult) -> None:
     tokens = f"{result.prompt_tokens} tokens of prompts and {result.completion_tokens} of replies"
-    out.print(f"{result.calls} {'call' if result.calls == 1 else 'calls'} of the chat model, {tokens}.")
+    out.print(f"{plural(result.calls, 'call')} of the chat model, {tokens}.")
 
 
 def _excerpt(value: object) -> str:

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event, RLock, Thread
+from threading import Event, Lock, RLock, Thread
 
 from e2g_neo4j.runtime import waiting
 from e2g_neo4j.types.reports import Progress
@@ -106,6 +106,47 @@ class WaitingHandler(logging.Handler):
 
 
 HANDLER = WaitingHandler()
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Progress]:
+    """Show a progress bar per stage, with rate and remaining time, on standard error; lines if it is no terminal."""
+    if not sys.stderr.isatty() and not quiet:
+        with HANDLER.lines_of_progress() as advance_lines:
+            yield advance_lines
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as ProgressBars
+
+    columns = (
+        TextColumn("{task.description:<12}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    bars: dict[str, TaskID] = {}
+    lock = Lock()
+    began = time.monotonic()
+    shown = ProgressBars(*columns, console=Console(stderr=True), disable=quiet)
+
+    def advance(stage: str, done: int, total: int) -> None:
+        with lock:
+            if not bars:
+                HANDLER.hide(True)
+                shown.start()
+            if stage not in bars:
+                bars[stage] = shown.add_task(stage, total=total, rate="")
+            rate = done / (time.monotonic() - began)
+            shown.update(bars[stage], completed=done, total=total, rate=f"{rate:.1f}/s")
+
+    try:
+        yield advance
+    finally:
+        if bars:
+            shown.stop()
+            HANDLER.hide(False)
 
 
 def _write(text: str) -> None:

@@ -12,7 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, Unpack
 
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError
@@ -20,7 +20,6 @@ from e2g_neo4j.evaluation.asking import tokens_of
 from e2g_neo4j.evaluation.gold import Span, covered
 from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.retrieval.strategy import check_modes
-from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.types.results import Evidence, Passage
 
 TextKey: TypeAlias = tuple[str, str]
@@ -71,10 +70,7 @@ def compare(
     *,
     corpus: str,
     modes: Sequence[str],
-    k: int | None = None,
-    tokens: int | None = None,
-    llm: bool = False,
-    where: Where = (),
+    **retrieval: Unpack[RetrievalKeywords],
 ) -> Comparison:
     """Retrieve the evidence for a question in several modes.
 
@@ -83,10 +79,8 @@ def compare(
         question: The question.
         corpus: The corpus to search.
         modes: The modes. Each is run twice: the first run loads models and lets the database plan its statements.
-        k: Number of chunks, see `RetrievalOptions`.
-        tokens: Maximum length of all passages together, in tokens, see `RetrievalOptions`.
-        llm: Let the modes that can call the chat model do it. The others are asked without it.
-        where: Conditions on the properties of documents, see `RetrievalOptions`.
+        **retrieval: Options of retrieval, see `RetrievalOptions`. With `llm`, the modes that can call the chat model do
+            it; the others are asked without it.
 
     Returns:
         The evidence of each mode, and how much of it the modes share.
@@ -97,22 +91,17 @@ def compare(
     """
     if not modes:
         raise QueryError(f"A comparison needs at least one mode: choose among {', '.join(e2g.strategies)}.")
+    llm = retrieval.get("llm", False)
     check_modes(modes, e2g.strategies, llm=llm)
     found: dict[str, Evidence] = {}
     milliseconds: dict[str, float] = {}
     errors: dict[str, QueryError] = {}
     for mode in dict.fromkeys(modes):
         try:
-            options: RetrievalKeywords = {
-                "mode": mode,
-                "k": k,
-                "tokens": tokens,
-                "llm": llm and e2g.strategies[mode].calls_model,
-                "where": where,
-            }
-            e2g.retrieve(question, corpus=corpus, **options)
+            retrieval |= {"mode": mode, "llm": llm and e2g.strategies[mode].calls_model}
+            e2g.retrieve(question, corpus=corpus, **retrieval)
             began = time.perf_counter()
-            found[mode] = e2g.retrieve(question, corpus=corpus, **options)
+            found[mode] = e2g.retrieve(question, corpus=corpus, **retrieval)
             milliseconds[mode] = 1000 * (time.perf_counter() - began)
         except QueryError as error:
             errors[mode] = error

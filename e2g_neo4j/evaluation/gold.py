@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -122,7 +121,7 @@ def read_questions(path: Path, *, without_gold: bool = False) -> list[Question]:
             except (ValueError, RecursionError) as error:
                 raise InputError(
                     f"{path}, line {number}: {error}. Correct the line. A file of NovelQA or InfiniteBench is "
-                    f"converted by `e2g eval-convert {shlex.quote(str(path))} --out FOLDER`."
+                    "converted by benchmarks/convert_questions.py of the repository."
                 ) from error
             questions[question.id] = question
     if not questions:

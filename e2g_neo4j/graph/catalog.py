@@ -121,19 +121,6 @@ def document_info(row: Mapping[str, Any]) -> DocumentInfo:
     return DocumentInfo(**{**row, "properties": from_stored(dict(row["properties"])), "losses": tuple(row["losses"])})
 
 
-def status(corpus: str | None) -> Operation[dict[str, list[DocumentInfo]]]:
-    """Return the documents of one corpus, or of all if `corpus` is None. Raises NotFoundError if `corpus` has none."""
-    if corpus is not None:
-        return {corpus: (yield from documents(corpus))}
-    rows = yield Read("query/corpora", {})
-    by_corpus = {}
-    for row in rows:
-        listed = yield Read("query/documents", {"corpus": row["corpus"]})
-        if listed:  # none if the corpus was deleted between the two reads
-            by_corpus[row["corpus"]] = [document_info(document) for document in listed]
-    return by_corpus
-
-
 def text(corpus: str, document: str, start: int = 0, end: int | None = None) -> Operation[DocumentText]:
     """Return a span of a document's text, exactly as it was indexed.
 

@@ -124,16 +124,24 @@ def _migrations(scripts: Sequence[schema.Script], history: Rows, indexes: Rows, 
     migrations = schema.compare(scripts, history, dimensions)
     conflicts = schema.conflicts(migrations)
     pending = [one.version for one in migrations if one.state == "pending"]
+    missing = schema.missing_indexes(scripts, {row["name"] for row in indexes}, ())
     if conflicts:
-        yield Finding("schema", "problem", f"{'; '.join(conflicts)}.", "Do that, then run `e2g migrate`.")
+        yield Finding("schema", "problem", f"{'; '.join(conflicts)}.", "Do that, then run `e2g doctor --migrate`.")
     elif not history:
-        yield Finding("schema", "note", "The schema does not exist yet.", "`e2g index` and `e2g migrate` create it.")
+        yield Finding("schema", "note", "The schema does not exist yet.", "`e2g index` creates it.")
     elif pending:
         yield Finding(
             "schema",
             "problem",
-            f"Of `migrations/`, {', '.join(pending)} is not applied.",
-            "Run `e2g migrate`. `e2g index` applies them too.",
+            f"Not applied of `migrations/`: {', '.join(pending)}.",
+            "Run `e2g doctor --migrate`. `e2g index` applies them too.",
+        )
+    elif missing:
+        yield Finding(
+            "schema",
+            "problem",
+            f"Missing: {', '.join(sorted(missing))}.",
+            "Run `e2g doctor --migrate`, or drop the other index on the same properties.",
         )
     else:
         yield Finding("schema", "ok", "The schema is that of `migrations/`.")
@@ -160,8 +168,8 @@ def _names(scripts: Iterable[schema.Script], indexes: Rows, constraints: Rows) -
         if kind == "index":
             problem = f"The index {name} is on {_on(shape)}, but should be on {_on(expected[name])}."
             step = (
-                f"After an update of the server from 5.26: `DROP INDEX {name}`, then `e2g migrate --all`. If another "
-                "program created it, rename it there."
+                f"After an update of the server from 5.26: `DROP INDEX {name}`, then `e2g doctor --migrate`. If "
+                "another program created it, rename it there."
             )
         yield Finding("names", "problem", problem, step)
     existing = {(row["type"], *_shape(row)): row["name"] for row in indexes}
@@ -173,7 +181,7 @@ def _names(scripts: Iterable[schema.Script], indexes: Rows, constraints: Rows) -
                 "names",
                 "problem",
                 f"The index {other} is on {_on(shape)}, like {name} of this program. Neo4j does not allow two of them.",
-                f"Drop {other}, run `e2g migrate --all`, and use {name} instead.",
+                f"Drop {other}, run `e2g doctor --migrate`, and use {name} instead.",
             )
     if not found:
         yield Finding("names", "ok", "No index or constraint of another program conflicts with one of this program.")
@@ -317,7 +325,7 @@ def _merges(overrides: Rows) -> Iterator[Finding]:
 
 def _runs(runs: int) -> Iterator[Finding]:
     if runs:
-        yield Finding("runs", "note", f"Active runs: {runs}.", "`e2g status` lists their documents.")
+        yield Finding("runs", "note", f"Active runs: {runs}.", "`e2g documents` lists them.")
     else:
         yield Finding("runs", "ok", "No run is active.")
 

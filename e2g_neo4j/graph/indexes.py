@@ -70,11 +70,11 @@ def create(
             if time.monotonic() > deadline or "FAILED" in {row["state"] for row in late}:
                 raise MigrationError(
                     f"{failed}: Neo4j could not fill the index {late[0]['name']}, see its log. Drop it and run "
-                    "`e2g migrate --all`."
+                    "`e2g doctor --migrate`."
                 )
             time.sleep(POLL_SECONDS)
     except Forbidden:
         raise
     except (ClientError, DatabaseError) as error:
         reason = " ".join((error.message or "").split())
-        raise MigrationError(f"{failed}: {reason} Correct this and run `e2g migrate` again.") from error
+        raise MigrationError(f"{failed}: {reason} Correct this and run `e2g doctor --migrate`.") from error

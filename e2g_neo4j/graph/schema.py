@@ -160,15 +160,9 @@ def validate(driver: Driver, database: str, parts: Collection[Part] = ()) -> Non
     """Raise MigrationError, with the differences, if the core of the schema, these parts, or those that exist, do not
     match the files."""
     migrations = info(driver, database)
-    pending = [f"{m.source} is not applied: run `e2g migrate`" for m in migrations if m.state == "pending"]
+    pending = [f"{m.source} is not applied: run `e2g doctor --migrate`" for m in migrations if m.state == "pending"]
     _raise_if_any(conflicts(migrations) + pending)
     _raise_if_missing(read_scripts(old=is_old(driver)), indexes_of(driver, database), parts)
-
-
-def list_migrations() -> Operation[list[MigrationInfo]]:
-    """The same as `info`, as an operation."""
-    migrations: list[MigrationInfo] = yield CallDriver(info)
-    return migrations
 
 
 def check_migrations(parts: Collection[Part] = ()) -> Operation[None]:
@@ -282,7 +276,7 @@ def _raise_if_any(differences: list[str]) -> None:
 def _raise_if_missing(scripts: Sequence[Script], existing: Collection[str], parts: Collection[Part]) -> None:
     _raise_if_any(
         [
-            f"{name} is missing: run `e2g migrate --all`, or drop the other index on the same properties"
+            f"{name} is missing: run `e2g doctor --migrate`, or drop the other index on the same properties"
             for name in sorted(missing_indexes(scripts, existing, parts))
         ]
     )

@@ -66,7 +66,6 @@ from e2g_neo4j.types.reports import (
     AdoptReport,
     ArchiveInfo,
     DocumentInfo,
-    IndexPlan,
     IndexReport,
     Layer,
     Progress,
@@ -101,10 +100,13 @@ def index(
     language: str | None = None,
     strict: bool = False,
     prune: bool = False,
+    dry_run: bool = False,
 ) -> Operation[IndexReport]:
     """Read sources and index them into a corpus. `properties` are added to those of each document. `language` is that
     of a new corpus. With `strict`, nothing is indexed unless all sources can be read. With `prune`, documents are
-    deleted whose files are gone from the folders among the sources."""
+    deleted whose files are gone from the folders among the sources. With `dry_run`, nothing is written."""
+    if dry_run:
+        return (yield from plan(models, sources, corpus, language=language, strict=strict))
     began = time.perf_counter()
     yield from migrate(models)
     parsing = time.perf_counter()
@@ -158,7 +160,7 @@ def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens
 
 def plan(
     models: Models, sources: Sequence[Source], corpus: str, *, language: str | None = None, strict: bool = False
-) -> Operation[IndexPlan]:
+) -> Operation[IndexReport]:
     """Plan what `index` would do and cost."""
     documents, reading = yield from _read(models, sources, corpus, strict=strict)
     documents, renamed, gone = yield from recognise(corpus, documents, _paths(sources))

@@ -48,7 +48,7 @@ from e2g_neo4j.types.documents import Chunk, SourceDocument, Vectors, cut_by
 from e2g_neo4j.types.languages import name_of, name_words
 from e2g_neo4j.types.mentions import Overrides
 from e2g_neo4j.types.properties import from_stored, same, stored
-from e2g_neo4j.types.reports import IndexPlan, IndexReport
+from e2g_neo4j.types.reports import IndexReport
 
 BATCH_CHUNKS = 256
 """Maximum number of chunks of documents that are published together. A longer document is published separately."""
@@ -317,7 +317,7 @@ def _stage_mentions(part: _Part, staging: Staging, run: IndexRun) -> Operation[N
     yield from run.written(staging.mentions(new))
 
 
-def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexPlan]:
+def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexReport]:
     """Plan what `index` would do. The summariser of `run` is a dry run, or needs sentences and is not called."""
     yield from check_kind(run.corpus, False)
     changed, replaced = yield from _changed(documents, run)
@@ -328,13 +328,14 @@ def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexP
         for number in range(0 if run.summariser.needs_sentences else len(drafts)):
             builder.tree(number)
     run.meter.embed(run.sent_tokens(new))
-    return IndexPlan(
+    return IndexReport(
         corpus=run.corpus,
+        dry_run=True,
         documents=len(changed),
         unchanged=run.report.unchanged,
         chunks=len(new),
         tokens=sum(one.tokens for one, _ in new),
-        levels=run.meter.levels,
+        spending=run.meter.levels,
         cost=run.cost,
         embedded_tokens=run.meter.embedded,
         warnings=warnings,

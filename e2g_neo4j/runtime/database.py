@@ -316,7 +316,7 @@ def _client_error_message(error: ClientError) -> str:
     if code.endswith("DatabaseNotFound"):
         return f"{error.message} Set NEO4J_DATABASE to a database that exists."
     if missing := re.search(r"no such [\w-]+ schema index: (\w+)", error.message or ""):
-        return f"The database has no index {missing[1]}: run `e2g migrate`."
+        return f"The database has no index {missing[1]}: run `e2g doctor --migrate`."
     if "AccessMode" in code or "ReadOnly" in code or "ForbiddenOnReadOnlyDatabase" in code:
         return f"This database is read-only ({error.message}): use a writable database."
     if "TransactionTimedOut" in code:

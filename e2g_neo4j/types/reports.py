@@ -219,50 +219,14 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 
 
 @dataclass(slots=True)
-class IndexPlan:
-    """What a run of `index` would do.
-
-    Token counts are estimates. Prompts are counted with the tokenizer of the embedding model. Replies are assumed to
-    have the maximum length of a summary.
-
-    Attributes:
-        documents: the number of documents to index.
-        unchanged: the number of documents that are indexed already.
-        chunks: the number of new chunks.
-        tokens: the tokens of the new chunks.
-        levels: the use of the chat model, by level of the summary tree.
-        cost: the price of it and of the vectors, in the currency of the configured prices.
-        embedded_tokens: the tokens that a server is sent to embed, 0 for a model of this machine. Sentences
-            are sent apart where an extractive summary is made of them.
-        failed: what cannot be read, with the reason, as in `IndexReport`.
-        warnings: what looks wrong, as in `IndexReport`.
-        losses: what the files have and their texts have not, as in `IndexReport`.
-        passed_over: what folders and globs have and is not read, as in `IndexReport`.
-        renamed: files that have another name now, as in `IndexReport`.
-        gone: files that are gone, as in `IndexReport`.
-    """
-
-    corpus: str
-    documents: int
-    unchanged: int
-    chunks: int
-    tokens: int
-    levels: dict[int, TokenUsage]
-    cost: float
-    embedded_tokens: int = 0
-    failed: dict[str, str] = field(default_factory=dict)
-    warnings: dict[str, str] = field(default_factory=dict)
-    losses: dict[str, list[str]] = field(default_factory=dict)
-    passed_over: dict[str, str] = field(default_factory=dict)
-    renamed: dict[str, str] = field(default_factory=dict)
-    gone: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
 class IndexReport:
-    """What one run of `index` or `resume` did.
+    """What one run of `index` or `resume` did, or would do.
+
+    With `dry_run`, counts of tokens are estimates. Prompts are counted with the tokenizer of the embedding model, and
+    replies are assumed to have the maximum length of a summary.
 
     Attributes:
+        dry_run: whether nothing was done. What only indexing finds out is 0 then.
         documents: the number of documents that were indexed.
         unchanged: the number of documents that were indexed already.
         replaced: the number of documents that replaced an earlier version.
@@ -288,9 +252,12 @@ class IndexReport:
         spending: the use of the chat model, by level of the summary tree, for statements on level 0, and for reports of
             communities on level -1. Empty without a chat model.
         cost: the price of it and of the vectors, in the currency of the configured prices.
+        embedded_tokens: with `dry_run`, the tokens that a server is sent to embed, 0 for a model of this machine.
+            Sentences are sent apart where an extractive summary is made of them.
     """
 
     corpus: str
+    dry_run: bool = False
     documents: int = 0
     unchanged: int = 0
     replaced: int = 0
@@ -313,6 +280,7 @@ class IndexReport:
     seconds: dict[str, float] = field(default_factory=dict)
     spending: dict[int, TokenUsage] = field(default_factory=dict)
     cost: float = 0.0
+    embedded_tokens: int = 0
 
     @property
     def tokens_per_second(self) -> float:

@@ -15,7 +15,7 @@ from stated import state
 
 from e2g_neo4j import E2G, cli
 from e2g_neo4j.cli import waiting
-from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.cli.setup import LIBRARY
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.embedding import load
 from e2g_neo4j.models.entities import pipeline

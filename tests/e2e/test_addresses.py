@@ -26,6 +26,7 @@ from e2g_neo4j.indexing import operations
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.service.mcp_writing import DirectWriter, QueueWriter
 from e2g_neo4j.service.sources import link_of
+from e2g_neo4j.types.reports import DocumentInfo
 from e2g_neo4j.types.results import Citation
 from e2g_neo4j.types.service import LOCAL
 
@@ -92,11 +93,15 @@ def test_other_signs_do_no_harm(remote: RemoteE2G, client: E2G, url: str, key: s
     assert text == passage.text == f"The keeper of {corpus} has the ledger."
 
 
+def listed(client: E2G) -> dict[str, list[DocumentInfo]]:
+    return {corpus: client.documents(corpus) for corpus in client.corpora()}
+
+
 @pytest.mark.parametrize("corpus", WITHOUT)
 def test_a_corpus_without_address_is_not_found_and_can_be_asked(
     remote: RemoteE2G, client: E2G, url: str, key: str, corpus: str
 ) -> None:
-    before, encoded = client.status(), quote(corpus, safe="")
+    before, encoded = listed(client), quote(corpus, safe="")
     for method, path in routes(url):
         body = {"into": "Nobody"} if path.endswith("/merges/{name}") else None
         for name in {encoded, encoded.lower(), encoded.replace(".", "%2E")}:
@@ -116,7 +121,7 @@ def test_a_corpus_without_address_is_not_found_and_can_be_asked(
                 )
                 assert (status, same) == (404, json.dumps(expected))
             assert sent(url, None, method, address)[0] == 401
-    assert client.status() == before
+    assert listed(client) == before
     assert json.loads(sent(url, key, "GET", "/v1/tasks")[1])["tasks"] == []
     assert corpus in remote.corpora()
     [passage] = remote.retrieve(QUESTION, corpora=[corpus]).passages

@@ -318,7 +318,9 @@ def test_what_was_indexed_and_what_was_adopted_keep_apart(place: Place, plain: S
         "another corpus": lambda: client.adopt(corpus="indexed", **plain.adoption),
         "position": lambda: client.adopt(corpus="adopted", label="Chunk"),
         "index into another": lambda: client.index([from_text("No.", corpus="adopted", source="x")], corpus="adopted"),
-        "ask both": lambda: client.plan([from_text("No.", corpus="adopted", source="x")], corpus="adopted"),
+        "ask both": lambda: client.index(
+            [from_text("No.", corpus="adopted", source="x")], corpus="adopted", dry_run=True
+        ),
         "e2g unadopt": lambda: client.delete(corpus="adopted"),
         "adopt again": lambda: client.delete(["harbour.txt"], corpus="adopted"),
         "back up": lambda: client.export_corpus(tmp_path / "a.zip", corpus="adopted"),
@@ -538,7 +540,7 @@ def test_a_run_that_failed_is_resumed_with_its_options(
         patch.setattr("e2g_neo4j.indexing.run.embed_long", broken)
         with pytest.raises(MemoryError):
             place.client.adopt(corpus="adopted", **plain.adoption)
-    assert {one.state for one in place.client.status("adopted")["adopted"]} == {"failed"}
+    assert {one.state for one in place.client.documents("adopted")} == {"failed"}
     with pytest.raises(InputError):
         place.client.index([from_text("No.", corpus="adopted", source="x")], corpus="adopted")
     assert place.client.resume(corpus="adopted").documents == 2

@@ -19,7 +19,7 @@ from record import Figure, record
 from scripted_models import Says
 
 from e2g_neo4j import E2G
-from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.cli.setup import LIBRARY
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.chat import retry
 
@@ -95,6 +95,15 @@ def questions(tmp_path: Path) -> Path:
 def test_every_benchmark_is_run_here() -> None:
     run = set(re.findall(r'(?:benchmark\(|BENCHMARKS / )"(\w+)(?:\.py)?"', Path(__file__).read_text(encoding="utf-8")))
     assert {file.stem for file in BENCHMARKS.glob("*.py") if "def main(" in file.read_text(encoding="utf-8")} == run
+
+
+def test_convert_questions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What it converts: test_question_formats.py."""
+    source, out = tmp_path / "questions.jsonl", tmp_path / "out"
+    source.write_text(json.dumps({"context": "Ann rang.", "input": "Who rang?", "answer": "Ann"}), encoding="utf-8")
+    benchmark("convert_questions").main([str(source), "--out", str(out)])
+    assert "questions=1, books=1" in capsys.readouterr().out
+    assert (out / "questions.jsonl").is_file()
 
 
 def test_bind_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,7 +25,7 @@ from e2g_neo4j import E2G
 from e2g_neo4j.browser.drawing import page as drawn
 from e2g_neo4j.browser.guide import example_parameters
 from e2g_neo4j.browser.statements import params
-from e2g_neo4j.cli.demo import CHUNKS, LIBRARY
+from e2g_neo4j.cli.setup import CHUNKS, LIBRARY
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.types.results import Evidence
@@ -216,7 +216,7 @@ def captions(frame: Locator) -> list[str]:
 
 def test_explain_opens_a_picture_that_can_be_read(playwright, neo4j_connection, variables, evidence, keep) -> None:
     """In a new profile, with the address alone; and with the style pasted, where the server does not set it."""
-    told = e2g(variables, "explain", QUESTION, "-c", CORPUS, "-k", "4", "--browser", "--no-open")
+    told = e2g(variables, "query", QUESTION, "-c", CORPUS, "-k", "4", "--browser", "--no-open")
     assert told.returncode == 0, told.stderr
     [style] = re.findall(r"(?m)^:style .*$", told.stdout)
     address = neo4j_connection.browser_url + printed_address(told.stdout)

@@ -72,7 +72,7 @@ def test_an_index_run_stops_and_another_goes_on(settings, server, corpus, driver
 
     async def look():
         async with AsyncE2G(settings=settings) as client:
-            [listed] = (await client.status(corpus))[corpus]
+            [listed] = await client.documents(corpus)
             return listed, (await client.corpora())[corpus]
 
     server.replies = [SUMMARY, HANGS]

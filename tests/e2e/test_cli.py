@@ -17,8 +17,8 @@ import pytest
 from fpdf import FPDF
 
 from e2g_neo4j import E2G
-from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.cli.options import choose_corpus
+from e2g_neo4j.cli.setup import LIBRARY
 from e2g_neo4j.settings import Settings
 
 CORPUS = "cut-sample"
@@ -65,11 +65,11 @@ def assert_one_line(err: str) -> None:
 
 
 def test_indexing_again_changes_nothing_and_says_so(run, sample):
-    before = run("stats", "-c", sample, "--json")
+    before = run("corpora", sample, "--json")
     code, out, _ = run("index", str(LIBRARY), "-c", sample)
     assert code == 0
     assert "Nothing to do: 12 documents" in out
-    assert run("stats", "-c", sample, "--json") == before
+    assert run("corpora", sample, "--json") == before
 
 
 def test_good_files_are_indexed_beside_bad_ones_which_are_all_named(run, tmp_path, corpus):
@@ -113,7 +113,7 @@ def test_good_files_are_indexed_beside_bad_ones_which_are_all_named(run, tmp_pat
 def test_standard_input_and_titles(run, tmp_path, monkeypatch, corpus):
 
     def titles() -> dict[str, str]:
-        return {one["source"]: one["title"] for one in json.loads(run("documents", "-c", corpus, "--json")[1])}
+        return {one["source"]: one["title"] for one in json.loads(run("documents", "-c", corpus, "--json")[1])[corpus]}
 
     for arguments, source, title in (
         ([], "stdin", "Stdin"),
@@ -240,7 +240,7 @@ def test_a_conversation_about_no_corpus_ends_with_an_error(run, sample, monkeypa
 
 
 def test_explain_prints_cypher_that_runs(run, sample, driver):
-    _, out, _ = run("explain", "Who really made the chronometer that Luke Farran saved?", "-c", sample)
+    _, out, _ = run("query", "Who really made the chronometer that Luke Farran saved?", "-c", sample, "--explain")
     assert "h=3" in out
     assert ':params {corpora: ["cut-sample"], ' in out
     statement = out[out.index("UNWIND $corpora") :]
@@ -250,7 +250,7 @@ def test_explain_prints_cypher_that_runs(run, sample, driver):
 
 
 def test_names_that_never_meet_are_told_with_cypher_that_connects_them(run, sample, driver):
-    _, out, _ = run("explain", "Did Ivo Marsh know Cornelius Bright?", "-c", sample)
+    _, out, _ = run("query", "Did Ivo Marsh know Cornelius Bright?", "-c", sample, "--explain")
     assert re.search(
         r"No passage of \d+ mentions cornelius bright with ivo marsh; the shortest path .* has \d edges\.", out
     )
@@ -265,10 +265,10 @@ def test_lists_and_counts(run, sample):
     _, out, _ = run("corpora", "--json")
     assert json.loads(out)[sample] == 12
     _, out, _ = run("documents", "-c", sample, "--json")
-    documents = json.loads(out)
+    documents = json.loads(out)[sample]
     assert len(documents) == 12
     assert {document["state"] for document in documents} == {"ready"}
-    _, out, _ = run("stats", "-c", sample, "--json")
+    _, out, _ = run("corpora", sample, "--json")
     numbers = json.loads(out)
     assert numbers["documents"] == 12
     assert numbers["chunks"] == sum(document["chunks"] for document in documents)
@@ -277,11 +277,9 @@ def test_lists_and_counts(run, sample):
 
 
 def test_migrations_are_applied_and_valid(run, sample):
-    assert run("migrate")[:2] == (0, "The schema is up to date.\n")
-    assert run("migrate", "validate")[0] == 0
-    code, out, _ = run("migrate", "info")
-    assert code == 0
-    assert "pending" not in out
+    run("doctor", "--migrate")
+    assert run("doctor", "--migrate")[:2] == (0, "The schema is up to date.\n")
+    assert "schema: All " in run("doctor")[1]
 
 
 @pytest.mark.parametrize(
@@ -371,7 +369,7 @@ def test_a_database_that_cannot_be_used_is_explained(run, sample, held, tmp_path
     before = held(sample)
     for name, value in change.items():
         monkeypatch.setenv(name, value)
-    for command in (["stats", "-c", CORPUS], ["index", str(note), "-c", CORPUS]):  # a third wrong password locks out
+    for command in (["corpora", CORPUS], ["index", str(note), "-c", CORPUS]):  # a third wrong password locks out
         got, _, err = run(*command)
         assert (got, says in err) == (code, True), err
         assert_one_line(err)
@@ -435,13 +433,13 @@ def test_a_mistyped_mode_is_suggested(run, sample):
 
 def test_a_mistyped_setting_is_a_warning(run, sample, monkeypatch, caplog):
     monkeypatch.setenv("E2G_TOPK", "3")
-    assert run("stats", "-c", sample)[0] == 0
+    assert run("corpora", sample)[0] == 0
     assert "E2G_TOPK is not a setting and has no effect. Did you mean 'E2G_TOP_K'?" in caplog.text
 
 
 def test_a_file_is_replaced_only_on_request(run, sample, tmp_path):
     file = tmp_path / "drawn.html"
-    draw = ["viz", "Who really made the chronometer that Luke Farran saved?", "-c", sample, "-o", str(file)]
+    draw = ["query", "Who really made the chronometer that Luke Farran saved?", "-c", sample, "--html", str(file)]
     file.write_text("mine")
     code, _, err = run(*draw)
     assert code == 4
@@ -481,8 +479,8 @@ def test_init_writes_every_setting_with_its_default(run, tmp_path, monkeypatch):
 
 def test_a_question_needs_no_quotes_and_a_method_without_a_model_says_so(run, sample) -> None:
     words = ("Who", "made", "the", "chronometer")
-    for command in ("query", "compare"):
-        code, out, err = run(command, *words, "--corpus", sample, "--json")
+    for options in ([], ["--compare", "auto,dense"]):
+        code, out, err = run("query", *words, "--corpus", sample, "--json", *options)
         assert code == 0, err
         assert json.loads(out)["question"] == "Who made the chronometer"
     for method in ("global", "map-reduce", "drift"):

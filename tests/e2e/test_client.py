@@ -14,7 +14,7 @@ from libraries import remove
 from neo4j import AsyncGraphDatabase, GraphDatabase
 
 from e2g_neo4j import E2G, AsyncE2G, Settings, SourceDocument
-from e2g_neo4j.cli.demo import QUESTIONS
+from e2g_neo4j.cli.setup import QUESTIONS
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import FingerprintError, ModelError
 from e2g_neo4j.indexing import pipeline

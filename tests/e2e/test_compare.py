@@ -38,10 +38,10 @@ def e2g(neo4j_connection: Connection) -> Iterator[E2G]:
 
 @pytest.fixture
 def run(neo4j_connection: Connection, run: Run, monkeypatch, tmp_path) -> Run:
-    """Run `e2g compare` in an empty folder: its exit code, output and errors."""
+    """Run `e2g query` in an empty folder: its exit code, output and errors."""
     monkeypatch.chdir(tmp_path)
     set_variables(monkeypatch, neo4j_connection)
-    return partial(run, "compare")
+    return partial(run, "query")
 
 
 def characters(passages: list[dict[str, Any]]) -> set[tuple[Any, ...]]:
@@ -56,7 +56,7 @@ def characters(passages: list[dict[str, Any]]) -> set[tuple[Any, ...]]:
 
 
 def test_all_modes_as_json_are_what_they_find_alone(run: Run, e2g: E2G, sample: str) -> None:
-    code, printed, _ = run(QUESTION, "-c", sample, "--modes", "all", "-k", "3", "--json")
+    code, printed, _ = run(QUESTION, "-c", sample, "--compare", "all", "-k", "3", "--json")
     assert code == 0
     found = json.loads(printed)
     modes = found["modes"]
@@ -80,7 +80,9 @@ def test_all_modes_as_json_are_what_they_find_alone(run: Run, e2g: E2G, sample: 
 
 
 def test_the_tables_and_passages_are_printed_and_the_page_written(run: Run, sample: str) -> None:
-    code, printed, _ = run(QUESTION, "-c", sample, "--tokens", "300", "--html", "modes.html")
+    code, printed, _ = run(
+        QUESTION, "-c", sample, "--compare", "auto,dense,hybrid", "--tokens", "300", "--html", "modes.html"
+    )
     assert code == 0
     lines = [line.split() for line in printed.splitlines()]
     assert ["mode", "route", "passages", "tokens", "ms", "round", "trips", "calls", "prompt", "tokens"] in lines
@@ -108,11 +110,11 @@ def test_a_page_that_cannot_be_written_is_said(run: Run, sample: str) -> None:
         "Error: The folder of no/such/folder.html does not exist: create it, or pass another file with --html.\n",
     )
     Path("dangling.html").symlink_to("absent/absent.html")  # does not exist, and cannot be created
-    code, printed, error = run(QUESTION, "-c", sample, "--modes", "dense", "--html", "dangling.html")
+    code, printed, error = run(QUESTION, "-c", sample, "--compare", "dense", "--html", "dangling.html")
     assert (code, error) == (4, "Error: Cannot write dangling.html (File exists): pass another file with --html.\n")
     assert "\n[1]" in printed
     assert "Written to" not in printed
-    code, printed, _ = run(QUESTION, "-c", sample, "--modes", "dense", "--html", "dangling.html", "--json")
+    code, printed, _ = run(QUESTION, "-c", sample, "--compare", "dense", "--html", "dangling.html", "--json")
     assert (code, json.loads(printed)["question"]) == (4, QUESTION)
 
 
@@ -122,7 +124,7 @@ def test_an_adopted_corpus_leaves_out_the_modes_with_full_text(run: Run, e2g: E2
     text = "Luke Farran carried the chronometer to Theodora Quill."
     driver.execute_query("CREATE (:$($label) {id: 1, text: $text})", label=label, text=text)
     e2g.adopt(corpus=corpus, label=label)
-    code, printed, _ = run(QUESTION, "-c", corpus, "--modes", "fulltext,dense,hybrid", "--html", "adopted.html")
+    code, printed, _ = run(QUESTION, "-c", corpus, "--compare", "fulltext,dense,hybrid", "--html", "adopted.html")
     assert code == 0
     reasons = [line for line in printed.splitlines() if line.startswith("Left out: ")]
     assert [line.split()[2] for line in reasons] == ["fulltext.", "hybrid."]
@@ -130,7 +132,7 @@ def test_an_adopted_corpus_leaves_out_the_modes_with_full_text(run: Run, e2g: E2
     assert text in printed
     assert "Overlap" not in printed, "one mode alone"
     assert Path("adopted.html").read_text(encoding="utf-8").count("is adopted") == 2
-    code, printed, error = run(QUESTION, "-c", corpus, "--modes", "fulltext,hybrid")
+    code, printed, error = run(QUESTION, "-c", corpus, "--compare", "fulltext,hybrid")
     assert (code, printed) == (4, "")
     assert "which mode fulltext needs" in error
     e2g.unadopt(corpus=corpus)
@@ -139,10 +141,11 @@ def test_an_adopted_corpus_leaves_out_the_modes_with_full_text(run: Run, e2g: E2
 
 def test_what_cannot_be_asked_is_said(run: Run, sample: str) -> None:
     for arguments, code, message in (
-        (["--modes", "auto,best"], 4, "There is no mode 'best'. Modes: auto, e2g"),
-        (["--modes", ","], 4, "at least one mode"),
-        (["-k", "0"], 4, "k is 0"),
-        (["-c", "no-such-corpus"], 5, "no-such-corpus"),
+        (["--compare", "auto,best"], 4, "There is no mode 'best'. Modes: auto, e2g"),
+        (["--compare", ","], 4, "at least one mode"),
+        (["--compare", "dense", "-k", "0"], 4, "k is 0"),
+        (["--compare", "dense", "-c", "no-such-corpus"], 4, "one --corpus"),
+        (["--compare", "dense", "--explain"], 4, "without --explain"),
     ):
         found, printed, error = run(QUESTION, "-c", sample, *arguments)
         assert (found, printed) == (code, "")
@@ -153,7 +156,7 @@ def test_what_cannot_be_asked_is_said(run: Run, sample: str) -> None:
 def test_the_page_in_a_browser(run: Run, sample: str, tmp_path: Path) -> None:
     """Wide and narrow, light and dark. E2G_SCREENSHOTS names a folder for the screenshots."""
     need("chromium")
-    code, _, _ = run(QUESTION, "-c", sample, "--modes", "auto,e2g,tree", "-k", "3", "--html", "modes.html")
+    code, _, _ = run(QUESTION, "-c", sample, "--compare", "auto,e2g,tree", "-k", "3", "--html", "modes.html")
     assert code == 0
     folder = Path(os.environ.get("E2G_SCREENSHOTS", tmp_path))
     with sync_playwright() as playwright, chromium_page(playwright) as (page, asked):

@@ -16,7 +16,7 @@ from typing import TypeVar
 import pytest
 
 from e2g_neo4j import E2G, Settings
-from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.cli.setup import LIBRARY
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import INCOMPLETE, NotFoundError, QueryError, ReadingError
 from e2g_neo4j.indexing import reading
@@ -62,7 +62,7 @@ def test_files_that_are_gone_are_told_and_pruned(client, library, corpus, run):
     told = client.index([elsewhere], corpus=corpus)
     assert (told.documents, told.gone) == (1, []), "in another folder"
     (elsewhere / "dora.txt").unlink()
-    assert client.plan([library], corpus=corpus).gone == gone
+    assert client.index([library], corpus=corpus, dry_run=True).gone == gone
     told = client.index([library / "bob.txt"], corpus=corpus)
     assert (told.unchanged, told.gone) == (1, []), "a file is no folder"
     told = client.index([library], corpus=corpus)
@@ -88,7 +88,7 @@ def test_a_renamed_file_keeps_its_document(client, library, corpus, driver):
     (library / "below").mkdir()
     old, new = str(library / "ann.txt"), str(library / "below" / "harper.txt")
     Path(old).rename(new)
-    planned = client.plan([library], corpus=corpus)
+    planned = client.index([library], corpus=corpus, dry_run=True)
     assert (planned.renamed, planned.gone, planned.chunks, planned.documents) == ({old: new}, [], 0, 1)
     report = client.index([library], corpus=corpus, prune=True)
     assert (report.renamed, report.gone, report.pruned) == ({old: new}, [], 0)
@@ -285,8 +285,10 @@ def test_without_an_answer_nothing_is_deleted(client, library, corpus):
     [
         (["delete", "--corpus", "no-such", "--yes"], 5, "e2g corpora"),
         (["delete", "x.txt", "--yes"], 4, "--corpus NAME"),
-        (["resume", "--corpus", "no-such"], 5, "e2g corpora"),
-        (["status", "--corpus", "no-such"], 5, "e2g corpora"),
+        (["index", "--resume", "--corpus", "no-such"], 5, "e2g corpora"),
+        (["index", "--corpus", "no-such"], 4, "--resume"),
+        (["index", "--resume", "x.txt"], 4, "--resume"),
+        (["index", "--resume", "--prune"], 4, "--resume reads the documents as before"),
     ],
 )
 def test_errors_are_one_line_with_the_next_step(run, arguments, code, says):
@@ -311,19 +313,19 @@ def test_a_failure_is_recorded_and_resumed(run, client, library, corpus, monkeyp
     assert states(client, corpus) == {"ann.txt": "failed", "bob.txt": "failed"}
     assert [one.visible for one in sorted(client.documents(corpus), key=lambda one: one.source)] == [True, False]
     assert "dora finch" not in client.retrieve("Who is Dora Finch?", corpus=corpus).entities
-    _, out, _ = run("status", "--corpus", corpus)
+    _, out, _ = run("documents", "--corpus", corpus)
     assert "The model broke down." in out
-    assert f"e2g resume --corpus {corpus}" in out
+    assert f"e2g index --resume --corpus {corpus}" in out
     (library / "bob.txt").rename(library / "moved.txt")
-    code, out, _ = run("resume", "--corpus", corpus)
+    code, out, _ = run("index", "--resume", "--corpus", corpus)
     assert code == INCOMPLETE
     assert "bob.txt" in out
     assert states(client, corpus) == {"ann.txt": "ready", "bob.txt": "failed"}
     assert "dora finch" in client.retrieve("Who is Dora Finch?", corpus=corpus).entities
     (library / "moved.txt").rename(library / "bob.txt")
-    assert run("resume", "--corpus", corpus)[0] == 0
+    assert run("index", "--resume", "--corpus", corpus)[0] == 0
     assert states(client, corpus) == {"ann.txt": "ready", "bob.txt": "ready"}
-    assert "e2g resume" not in run("status", "--corpus", corpus)[1]
+    assert "--resume" not in run("documents", "--corpus", corpus)[1]
     client.delete(corpus=corpus)
 
 
@@ -399,7 +401,7 @@ def states_of(client: E2G, corpus: str) -> dict[str, str]:
 
 def test_json(run, client, library, corpus):
     client.index([library], corpus=corpus)
-    listed = json.loads(run("status", "--corpus", corpus, "--json")[1])[corpus]
+    listed = json.loads(run("documents", "--corpus", corpus, "--json")[1])[corpus]
     assert {one["state"] for one in listed} == {"ready"}
     deleted = json.loads(run("delete", "--corpus", corpus, "--yes", "--json")[1])
     assert [one["id"] for one in deleted] == [one["id"] for one in listed]

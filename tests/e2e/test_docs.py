@@ -32,7 +32,7 @@ from typer.main import get_command
 
 from e2g_neo4j import E2G, Settings, cli, errors
 from e2g_neo4j.cli.app import app
-from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.cli.setup import LIBRARY
 from e2g_neo4j.graph import keys
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.settings import variable_of

@@ -11,14 +11,15 @@ from xml.etree import ElementTree
 import pytest
 import typer
 from at_server import set_variables, settings_of
+from convert_questions import Converted, convert
 from modes import GRAPH_MODES
 from rich.console import Console
 from tiers import few_of
 from typer.testing import CliRunner
 
 from e2g_neo4j import E2G
-from e2g_neo4j.cli.demo import LIBRARY
-from e2g_neo4j.cli.evaluation import convert_command, evaluate_command, print_tables
+from e2g_neo4j.cli.evaluation import evaluate_command, print_tables
+from e2g_neo4j.cli.setup import LIBRARY
 from e2g_neo4j.errors import WORSE, InputError, QueryError
 from e2g_neo4j.evaluation import Question, evaluate, read_questions
 from e2g_neo4j.retrieval.strategies import STRATEGIES
@@ -138,7 +139,7 @@ def run(settings, monkeypatch, tmp_path):
     set_variables(monkeypatch, settings)
     app = typer.Typer()
     app.command("eval")(evaluate_command)
-    app.command("eval-convert")(convert_command)
+    app.callback()(lambda: None)
     return lambda *arguments: CliRunner().invoke(app, arguments)
 
 
@@ -208,10 +209,7 @@ def test_converted_questions_are_asked_of_their_converted_books(run, e2g, sample
     Path("novelqa", "Books", "B1.txt").write_text((LIBRARY / BOOK).read_text(encoding="utf-8"), encoding="utf-8")
     question = {"Question": "When did Hester go down?", "Complexity": "sh", "Evidences": [ringing, "... she rang"]}
     Path("novelqa", "Data", "B1.json").write_text(json.dumps({"Q1": question}), encoding="utf-8")
-    done = run("eval-convert", "novelqa", "--out", "out")
-    assert done.exit_code == 0, done.output
-    assert "out/questions.jsonl: 1 question. out/books: 1 text.\n" in done.output
-    assert "Left out: 1 piece of evidence that is not a literal quotation of its book.\n" in done.output
+    assert convert([Path("novelqa")], Path("out")) == Converted(questions=1, books=1, unquoted=1)
 
     e2g.index(["out/books/B1.txt"], corpus=f"{sample}-B1")
     done = run(

@@ -20,7 +20,7 @@ from e2g_neo4j import E2G
 from e2g_neo4j.browser.drawing import page
 from e2g_neo4j.browser.guide import NEIGHBOURS, GuideServer, example_parameters
 from e2g_neo4j.browser.statements import MOST_PASSAGES
-from e2g_neo4j.cli.demo import CHUNKS, LIBRARY
+from e2g_neo4j.cli.setup import CHUNKS, LIBRARY
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.managed_neo4j import Connection
@@ -295,7 +295,7 @@ def run(client: E2G, neo4j_connection: Connection, output, monkeypatch, tmp_path
 
 def test_explain_gives_an_address_with_the_statement(run, driver, evidence: Evidence, monkeypatch) -> None:
     monkeypatch.setenv("DISPLAY", ":0")
-    out, opened = run("explain", QUESTION, "-c", CORPUS, "--browser")
+    out, opened = run("query", QUESTION, "-c", CORPUS, "--browser")
     [address] = opened
     assert address in out
     assert address.startswith("http://127.0.0.1:7474/browser/?cmd=edit&arg=")
@@ -305,11 +305,11 @@ def test_explain_gives_an_address_with_the_statement(run, driver, evidence: Evid
     best = replace(evidence, passages=evidence.passages[:MOST_PASSAGES])
     asked = graph(driver, "evidence", evidence_parameters(best))
     assert {node.element_id for node in filled_in.nodes} == {node.element_id for node in asked.nodes}
-    assert run("explain", QUESTION, "-c", CORPUS, "--browser", "--no-open")[1] == []
+    assert run("query", QUESTION, "-c", CORPUS, "--browser", "--no-open")[1] == []
     monkeypatch.delenv("DISPLAY")
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     if sys.platform == "linux":
-        assert run("explain", QUESTION, "-c", CORPUS, "--browser")[1] == []
+        assert run("query", QUESTION, "-c", CORPUS, "--browser")[1] == []
 
 
 def test_the_guide_is_served_until_it_is_interrupted(run, output, monkeypatch) -> None:
@@ -322,7 +322,7 @@ def test_the_guide_is_served_until_it_is_interrupted(run, output, monkeypatch) -
 
 
 def test_a_picture_has_the_evidence_and_no_vectors(run, driver, evidence: Evidence, tmp_path) -> None:
-    out, _ = run("viz", QUESTION, "-c", CORPUS, "-o", "evidence.html")
+    out, _ = run("query", QUESTION, "-c", CORPUS, "--html", "evidence.html")
     assert "evidence.html" in out
     text = (tmp_path / "evidence.html").read_text(encoding="utf-8")
     [data] = re.findall(r'(?s)<script type="application/json" id="neo4j-viz-data">(.*?)</script>', text)

@@ -84,7 +84,7 @@ def test_what_a_language_lacks_is_told_with_a_command(client, corpus, driver, ru
 
 
 def test_embedding_models_are_listed_with_their_languages(run):
-    code, out, error = run("models", "list", "--json")
+    code, out, error = run("models", "--json")
     assert code == 0, error
     listed = {one["name"]: one for one in json.loads(out)}
     assert "set" in listed["BAAI/bge-small-en-v1.5"]["state"]

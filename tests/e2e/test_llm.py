@@ -79,21 +79,21 @@ def calls(report) -> int:
 def test_a_plan_says_what_indexing_then_does(settings, corpus, driver):
     with E2G(settings=settings) as e2g:
         e2g.migrate()
-        plan = e2g.plan([document(corpus)], corpus=corpus)
+        plan = e2g.index([document(corpus)], corpus=corpus, dry_run=True)
         assert cached(driver) == 0
         assert corpus not in e2g.corpora()
         report = e2g.index([document(corpus)], corpus=corpus)
         assert (plan.documents, plan.chunks, plan.tokens) == (1, report.chunks, report.tokens)
-        assert sorted(plan.levels) == sorted(report.summaries_by_level)
+        assert sorted(plan.spending) == sorted(report.summaries_by_level)
         # The text of the tiny model repeats itself, so that what is above level 1 may be known already.
-        assert plan.levels[1].calls == report.spending[1].calls == report.summaries_by_level[1]
-        assert plan.levels[1].completion_tokens >= report.spending[1].completion_tokens
+        assert plan.spending[1].calls == report.spending[1].calls == report.summaries_by_level[1]
+        assert plan.spending[1].completion_tokens >= report.spending[1].completion_tokens
         assert report.cost == pytest.approx(
             sum(one.prompt_tokens + 2 * one.completion_tokens for one in report.spending.values()) / 1e6
         )
         assert plan.cost > 0
-        again = e2g.plan([document(corpus)], corpus=corpus)
-        assert (again.documents, again.unchanged, again.levels) == (0, 1, {})
+        again = e2g.index([document(corpus)], corpus=corpus, dry_run=True)
+        assert (again.documents, again.unchanged, again.spending) == (0, 1, {})
 
 
 def test_the_same_text_is_never_paid_for_twice_in_a_corpus(settings, corpus):
@@ -102,10 +102,10 @@ def test_the_same_text_is_never_paid_for_twice_in_a_corpus(settings, corpus):
         first = e2g.index([document(corpus), document(corpus, source="memory:copy")], corpus=corpus)
         assert first.spending[1].calls == first.spending[1].remembered == first.summaries_by_level[1] // 2
         elsewhere = f"{corpus}-2"
-        plan = e2g.plan([document(elsewhere)], corpus=elsewhere)
-        assert sum(one.calls for one in plan.levels.values()) > 0
+        plan = e2g.index([document(elsewhere)], corpus=elsewhere, dry_run=True)
+        assert sum(one.calls for one in plan.spending.values()) > 0
         second = e2g.index([document(elsewhere)], corpus=elsewhere)
-        assert calls(second) == sum(one.calls for one in plan.levels.values())
+        assert calls(second) == sum(one.calls for one in plan.spending.values())
 
 
 def test_a_budget_stops_and_another_run_goes_on(settings, corpus, driver):
@@ -260,15 +260,17 @@ def test_the_command_line_plans_stops_goes_on_and_answers(run, corpus):
     assert "cost" in out
     code, out, _ = run("index", "log.txt", "-c", corpus, "--dry-run", "--json")
     plan = json.loads(out)
-    assert plan["levels"]["1"]["calls"] > 2
+    assert plan["spending"]["1"]["calls"] > 2
     code, _, err = run("index", "log.txt", "-c", corpus, "--budget-tokens", "4000")
     assert (code, err.count("Error: ")) == (13, 1)
-    code, _, err = run("resume", "-c", corpus, "--budget-tokens", "1")
+    code, _, err = run("index", "--resume", "-c", corpus, "--budget-tokens", "1")
     assert (code, err.count("of the budget of 1 are used")) == (13, 1)
-    code, out, _ = run("resume", "-c", corpus)
+    code, out, _ = run("index", "--resume", "-c", corpus)
     assert code == 0
     assert "cached" in out
-    assert run("resume", "-c", corpus)[1] == f"Nothing to resume: every document of corpus {corpus} is ready.\n"
+    assert (
+        run("index", "--resume", "-c", corpus)[1] == f"Nothing to resume: every document of corpus {corpus} is ready.\n"
+    )
     assert run("index", "log.txt", "-c", corpus, "--dry-run")[1].startswith("Nothing to do: 1 document ")
     code, out, _ = run("ask", QUESTION, "-c", corpus, "-k", "3")
     assert out.startswith("Luke Farran was at the helm [1]. He came from the moon [1].\n")

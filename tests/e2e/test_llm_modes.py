@@ -219,8 +219,8 @@ def test_the_command_line_has_all(
     monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:modes-relevant")
     evidence = json.loads(run("query", QUESTION, "--mode", "hipporag", "--llm", "--json"))
     assert evidence["calls"] == 1
-    assert "Chat model 1 call" in run("explain", QUESTION, "--mode", "hipporag", "--llm")
-    compared = json.loads(run("compare", QUESTION, "--modes", "dense,hipporag", "--llm", "--json"))
+    assert "chat model: 1 call" in run("query", QUESTION, "--explain", "--mode", "hipporag", "--llm")
+    compared = json.loads(run("query", QUESTION, "--compare", "dense,hipporag", "--llm", "--json"))
     assert [compared["modes"][mode]["calls"] for mode in ("dense", "hipporag")] == [0, 1]
     questions, results = tmp_path / "questions.jsonl", tmp_path / "results.json"
     questions.write_text(json.dumps({"id": "1", "question": QUESTION, "gold_passages": ["log"]}) + "\n")

@@ -17,7 +17,7 @@ from at_server import set_variables, settings_of
 from libraries import remove
 
 from e2g_neo4j import E2G
-from e2g_neo4j.cli.demo import CHUNKS, CORPUS, LIBRARY
+from e2g_neo4j.cli.setup import CHUNKS, CORPUS, LIBRARY
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from neo4j import Driver
 from perturbed import perturbed_models
 
 from e2g_neo4j import E2G
-from e2g_neo4j.cli.demo import CHUNKS, LIBRARY, QUESTIONS
+from e2g_neo4j.cli.setup import CHUNKS, LIBRARY, QUESTIONS
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.embedding import load
 from e2g_neo4j.types.results import Evidence

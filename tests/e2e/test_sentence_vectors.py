@@ -14,7 +14,7 @@ from libraries import remove
 from neo4j import Driver
 
 from e2g_neo4j import E2G, LayerReport, Settings
-from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.cli.setup import LIBRARY
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError, QueryError
 from e2g_neo4j.managed_neo4j import Connection

@@ -252,7 +252,7 @@ def test_documents_are_added_replaced_and_deleted(remote: RemoteE2G) -> None:
     assert (report.documents, report.unchanged, report.replaced) == (2, 0, 0)
     again = remote.index([from_text("The brig Averil came back.", corpus="ships", source="Averil")], corpus="ships")
     assert (again.documents, again.replaced) == (1, 1)
-    plan = remote.plan([from_text("Another.", corpus="ships", source="Other")], corpus="ships")
+    plan = remote.index([from_text("Another.", corpus="ships", source="Other")], corpus="ships", dry_run=True)
     assert (plan.documents, plan.chunks) == (1, 1)
     [deleted] = remote.delete(["upload:Lantry"], corpus="ships")
     assert deleted.source == "upload:Lantry"
@@ -285,9 +285,9 @@ def test_bad_files_are_left_out(remote: RemoteE2G, tmp_path: Path) -> None:
     with pytest.raises(ReadingError, match=r"empty\.txt.*odd\.txt"):
         remote.index([tmp_path], corpus="mixed", strict=True)
     with pytest.raises(ReadingError, match=r"empty\.txt.*odd\.txt"):
-        remote.plan([tmp_path], corpus="mixed", strict=True)
+        remote.index([tmp_path], corpus="mixed", strict=True, dry_run=True)
     assert "mixed" not in remote.corpora()
-    assert remote.plan([tmp_path], corpus="mixed").failed.keys() == bad
+    assert remote.index([tmp_path], corpus="mixed", dry_run=True).failed.keys() == bad
     report = remote.index([tmp_path, tmp_path / "gone.txt"], corpus="mixed")
     assert report.documents == 1
     assert report.failed.keys() == bad | {str(tmp_path / "gone.txt")}

@@ -142,5 +142,5 @@ def test_the_commands_take_the_option_several_times(two, output):
     told = json.loads(output("query", QUESTIONS["one"], *several, "--json"))
     assert told["corpora"] == two
     assert told["passages"][0]["corpus"] == two[1]
-    explained = output("explain", QUESTIONS["one"], *several)
+    explained = output("query", QUESTIONS["one"], *several, "--explain")
     assert f':params {{corpora: ["{two[0]}", "{two[1]}"], ' in explained

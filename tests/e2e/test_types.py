@@ -104,8 +104,8 @@ def test_entities_of_a_type_are_listed_by_both_clients_and_the_command(
     ]
     [paris] = json.loads(run("entities", "paris", "--json"))
     assert (paris["type"], paris["types"]) == ("person", {"person": 4, "place": 1})
-    assert "helen (person)" in run("explain", "Did Helen see the castle?")
-    assert "castle (noun)" in run("explain", "Did Helen see the castle?")
+    assert "helen (person)" in run("query", "Did Helen see the castle?", "--explain")
+    assert "castle (noun)" in run("query", "Did Helen see the castle?", "--explain")
 
 
 def test_only_entities_of_a_type_are_linked(client: E2G, corpus: str, driver: Driver) -> None:

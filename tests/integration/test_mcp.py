@@ -37,7 +37,7 @@ from starlette.routing import Route
 from tiers import at_length, need
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
-from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.cli.setup import LIBRARY
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.models.embedding import load
 from e2g_neo4j.models.entities import pipeline

@@ -37,10 +37,11 @@ READS: dict[str, Callable[[E2G, str], Any]] = {
     "paths": lambda client, corpus: client.paths(client.retrieve("Alice?", corpus=corpus)),
     "answer": lambda client, corpus: client.answer("Alice?", corpus=corpus),
     "stream": lambda client, corpus: list(client.stream("Alice?", corpus=corpus)),
-    "plan": lambda client, corpus: client.plan([from_text(TEXT, corpus=corpus, source="z")], corpus=corpus),
+    "plan": lambda client, corpus: client.index(
+        [from_text(TEXT, corpus=corpus, source="z")], corpus=corpus, dry_run=True
+    ),
     "corpora": lambda client, corpus: client.corpora(),
     "documents": lambda client, corpus: client.documents(corpus),
-    "status": lambda client, corpus: client.status(corpus),
     "stats": lambda client, corpus: client.stats(corpus),
     "entities": lambda client, corpus: client.entities(corpus=corpus),
     "merges": lambda client, corpus: client.merges(corpus=corpus),

@@ -13,7 +13,7 @@ import pytest
 from perturbed import disturbed
 from trees import grow_tree
 
-from e2g_neo4j.cli.demo import CHUNKS, LIBRARY
+from e2g_neo4j.cli.setup import CHUNKS, LIBRARY
 from e2g_neo4j.documents.files import find, from_text, read
 from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.indexing.chunking import chunk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.cli.setup import LIBRARY
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.indexing.language import corpus_language, other_language
 from e2g_neo4j.types.languages import LANGUAGES

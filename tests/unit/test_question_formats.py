@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from convert_questions import Converted, convert
 
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.evaluation import Question, read_questions
-from e2g_neo4j.evaluation.formats import Converted, convert
 
 BOOK = "Hester went down to the landing.\nShe rang the bell by hand, and nobody came."
 OTHER = "Luke Farran took the brig out of Port Hesk."
@@ -194,5 +194,5 @@ def test_a_folder_that_exists_is_left_alone(tmp_path):
 
 
 def test_eval_points_to_the_conversion(tmp_path):
-    with pytest.raises(InputError, match=r"line 1: the field question .* `e2g eval-convert "):
+    with pytest.raises(InputError, match=r"line 1: the field question .* benchmarks/convert_questions.py"):
         read_questions(infinite(tmp_path, "longbook_qa_eng", line()))

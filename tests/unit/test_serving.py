@@ -13,7 +13,7 @@ import pytest
 from pydantic import SecretStr
 
 from e2g_neo4j import Settings
-from e2g_neo4j.cli.mcp import mcp
+from e2g_neo4j.cli.service import mcp
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.service import server
 from e2g_neo4j.settings import _warn_of_refused, load_settings

@@ -15,8 +15,8 @@ import pytest
 from rich.console import Console
 
 from e2g_neo4j import cli
-from e2g_neo4j.cli import show, show_evidence
-from e2g_neo4j.cli.terminal import escape, neutral
+from e2g_neo4j.cli import show_evidence
+from e2g_neo4j.cli.terminal import escape, neutral, table
 from e2g_neo4j.errors import E2GError
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Excerpt, Fact, Pair, Passage, Reference
 
@@ -37,10 +37,10 @@ def evidence() -> Evidence:
     [
         lambda out: show_evidence.evidence(out, evidence()),
         lambda out: show_evidence.evidence(out, evidence(), full=True),
-        lambda out: show_evidence.explanation(out, evidence()),
+        lambda out: show_evidence.evidence(out, evidence(), explained=True),
         lambda out: show_evidence.answer(out, Answer(NASTY, evidence())),
         lambda out: show_evidence.answer(out, Answer(None, evidence())),
-        lambda out: show.table(out, [NASTY], [[NASTY]], ""),
+        lambda out: table(out, [NASTY], [[NASTY]], ""),
     ],
 )
 def test_nothing_that_is_shown_holds_a_control_character(draw) -> None:
@@ -63,7 +63,7 @@ def test_markup_is_no_markup() -> None:
 
 def test_cypher_that_is_shown_reads_the_same_name() -> None:
     file = io.StringIO()
-    show_evidence.explanation(Console(file=file, width=10_000, soft_wrap=True), evidence())
+    show_evidence.evidence(Console(file=file, width=10_000, soft_wrap=True), evidence(), explained=True)
     found = re.search(r":params \{corpora: \[(\"(?:[^\"\\]|\\.)*\")", file.getvalue())
     assert found
     assert json.loads(found[1]) == NASTY
@@ -73,7 +73,7 @@ def test_a_file_gets_each_row_whole_and_a_terminal_folds_it() -> None:
     def shown(terminal: bool) -> list[str]:
         file = io.StringIO()
         console = Console(file=file, width=40, force_terminal=terminal, soft_wrap=True)
-        show.table(console, ["name", "why"], [["Harker", "the only full name with the surname harker"]], "")
+        table(console, ["name", "why"], [["Harker", "the only full name with the surname harker"]], "")
         return file.getvalue().splitlines()
 
     assert shown(False)[1].split("  ") == ["Harker", "the only full name with the surname harker"]
@@ -85,7 +85,7 @@ def test_a_terminal_that_is_too_narrow_gets_a_list_for_each_row() -> None:
     file = io.StringIO()
     console = Console(file=file, width=40, force_terminal=True, color_system=None, soft_wrap=True)
     columns = ["title", "state", "chunks", "tokens", "source"]
-    show.table(console, columns, [["The philosophical society", "ready", 5, 1200, "/a/long/path/to/a/file.txt"]], "")
+    table(console, columns, [["The philosophical society", "ready", 5, 1200, "/a/long/path/to/a/file.txt"]], "")
     plain = re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue()).splitlines()
     assert plain[:3] == ["title The philosophical society", "state ready", "chunks 5"]
     assert plain[4] == "source /a/long/path/to/a/file.txt"
@@ -95,7 +95,7 @@ def test_an_explanation_shows_what_the_passages_say() -> None:
     passage = Passage("Ann sailed to Lantry.", "d", "s", 0, 21, 1.0, nodes=("0f3a",), path=("77aa",))
     found = Evidence("q", ("c",), "local", "why", ("ann",), (), 1, (passage,), ())
     file = io.StringIO()
-    show_evidence.explanation(Console(file=file, width=200, soft_wrap=True), found)
+    show_evidence.evidence(Console(file=file, width=200, soft_wrap=True), found, explained=True)
     shown = file.getvalue().partition("In Neo4j Browser")[0]
     assert "Ann sailed to Lantry." in shown
     assert "77aa" not in shown

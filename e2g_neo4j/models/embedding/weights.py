@@ -73,7 +73,7 @@ class Weights:
             except OSError as error:
                 raise ModelError(
                     f"The weights of {self.name} cannot be fetched ({error}). Check the network, or run `e2g models "
-                    f"fetch` on a machine that has one and copy the folder to {self.folder}."
+                    f"--fetch` on a machine that has one and copy the folder to {self.folder}."
                 ) from error
         return self.folder
 

@@ -30,7 +30,7 @@ from e2g_neo4j.service.streams import while_connected
 from e2g_neo4j.service.uploads import Submit, Upload, file_parts, text_parts
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.ids import check_corpus_name
-from e2g_neo4j.types.reports import DocumentInfo, DocumentText, IndexPlan, State
+from e2g_neo4j.types.reports import DocumentInfo, DocumentText, IndexReport, State
 from e2g_neo4j.types.service import TaskInfo
 
 T = TypeVar("T")
@@ -83,7 +83,7 @@ _FILE_PROPERTIES = {
     response_model=TaskInfo,
     responses={
         **documented(404, 409, 415),
-        200: {"model": IndexPlan, "description": "With `dry_run`: what indexing would do and cost."},
+        200: {"model": IndexReport, "description": "With `dry_run`: what indexing would do and cost."},
     },
     openapi_extra=_bodies(
         "TextDocuments",
@@ -120,7 +120,7 @@ async def add_documents(
             async with state.limits.dry_run(caller, most.seconds):
                 planning = _plan(request, corpus, files, parameters, language=language, strict=strict)
                 plan = await while_connected(request, planning)
-            return Response(TypeAdapter(IndexPlan).dump_json(plan), media_type="application/json")
+            return Response(TypeAdapter(IndexReport).dump_json(plan), media_type="application/json")
         parameters |= {"strict": True} if strict else {}
         parameters |= {"language": language} if language else {}
         return await submit("index", corpus, parameters, files=files)
@@ -264,7 +264,7 @@ async def _plan(
     *,
     language: str | None,
     strict: bool,
-) -> IndexPlan:
+) -> IndexReport:
     client = state_of(request).client
     limits = limits_of(client.settings, SERVICE)
     titles = [one["title"] for one in parameters.get("documents", ())]
@@ -291,7 +291,7 @@ async def _plan(
         reading.check(strict=strict, read=bool(documents))
         return documents
 
-    plan = await client.plan(await in_stoppable_thread(read_all), corpus=corpus, language=language)
+    plan = await client.index(await in_stoppable_thread(read_all), corpus=corpus, language=language, dry_run=True)
     return replace(plan, failed=reading.failed, warnings=reading.warnings | plan.warnings)
 
 

@@ -1,5 +1,7 @@
 """Convert public question sets about long books into books as text files and a question file for `e2g eval`.
 
+    python benchmarks/convert_questions.py SOURCE… --out FOLDER
+
 NovelQA (Wang et al. 2024) is a folder with a text and a JSON file of questions for each book, of the same name. The
 questions are an object by id, or a list with `QID`, in the earlier version. Each has `Question`, and optionally
 `Options` (an object by letter), `Gold` (a letter), `Answer` (a text), `Evidences` (quotes of the book), `Complexity`.
@@ -9,6 +11,7 @@ question), `answer` (a text or a list of texts) and optionally `options` (a list
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import shutil
@@ -22,6 +25,14 @@ from e2g_neo4j.evaluation.gold import find_quote, is_text, read_questions, requi
 
 Fields: TypeAlias = dict[str, Any]
 """A question in the format of `evaluation/gold.py`."""
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sources", nargs="+", type=Path, help="the folder of NovelQA, or files of InfiniteBench")
+    parser.add_argument("--out", required=True, type=Path, help="write to this folder, which must not exist")
+    arguments = parser.parse_args(argv)
+    print(convert(arguments.sources, arguments.out))
 
 
 @dataclass(slots=True)
@@ -201,3 +212,7 @@ def _answer(answers: Sequence[Any], options: Sequence[Any]) -> Fields:
     chosen = [text for text in texts if text in options]
     require(chosen, f"the answer {json.dumps(answers, ensure_ascii=False)[:80]} is none of the options")
     return {"answer": chosen[0], "options": list(options)}
+
+
+if __name__ == "__main__":
+    main()
