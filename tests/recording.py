@@ -62,7 +62,7 @@ def files() -> set[str]:
     """The statements in `cypher` without their headers, and with the fragments that they include: for all documents, or
     for those of a filter."""
     place = folder("cypher")
-    paths = [path for path in place.rglob("*.cypher") if not {"fragments", "lts"} & set(path.parts)]
+    paths = [path for path in place.rglob("*.cypher") if "fragments" not in path.parts]
     return {with_fragments(text_of(path), kinds) for path in paths for kinds in (("",), ("filtered", ""))}
 
 

@@ -131,7 +131,7 @@ def statement_names() -> list[str]:
     """Return the names of all statements that `load` knows, in alphabetical order."""
     place = folder("cypher")
     names = (str(path.relative_to(place).with_suffix("")) for path in place.rglob("*.cypher"))
-    return sorted(name for name in names if not name.startswith(("fragments/", "lts/")))
+    return sorted(name for name in names if not name.startswith("fragments/"))
 
 
 def _fragment(line: re.Match[str], variant: Variant) -> str:
