@@ -63,7 +63,7 @@ class Authenticate:
 
     Args:
         app: The application.
-        client: The client, whose database has the keys.
+        client: Its database has the keys.
         limits: Counts the requests of each key.
         issuer: The OpenID Connect issuer whose access tokens are accepted too. With one, every request needs a key or a
             token.
@@ -111,10 +111,6 @@ class KnownHosts(TrustedHostMiddleware):
 
     Probes and Prometheus address a container by its IP. For their paths, every IP is admitted: a name that somebody
     else gave to this machine is not.
-
-    Args:
-        app: The application.
-        public_host: The host of the service's address for others, if it has one.
     """
 
     def __init__(self, app: ASGIApp, public_host: str | None) -> None:
@@ -126,12 +122,7 @@ class KnownHosts(TrustedHostMiddleware):
 
 
 class OwnPages:
-    """Middleware that refuses requests of web pages of other origins, but opening an address, as a link does.
-
-    Args:
-        app: The application.
-        public_url: The service's address for others, or an empty text.
-    """
+    """Middleware that refuses requests of web pages of other origins, but opening an address, as a link does."""
 
     def __init__(self, app: ASGIApp, public_url: str) -> None:
         self._app, self._public = app, urlsplit(public_url).netloc
@@ -233,11 +224,7 @@ def check_scope(caller: Caller, scope: Scope) -> None:
 
 
 def check_wall(caller: Caller, corpora: Sequence[str]) -> None:
-    """Raise the error of a corpus that does not exist, if the caller may not see one of these.
-
-    Raises:
-        CorpusNotFoundError: A corpus is outside the caller's.
-    """
+    """Raise the error of a corpus that does not exist, if the caller may not see one of these."""
     for corpus in corpora:
         if not caller.sees(corpus):
             raise CorpusNotFoundError(corpus)
@@ -250,11 +237,7 @@ async def visible_corpus(request: Request, corpus: str) -> str:
 
 
 async def graph_admin(caller: Annotated[Caller, Depends(needs("admin"))]) -> Caller:
-    """Return the caller, who must be an administrator of all corpora: links and adoption read any node of the database.
-
-    Raises:
-        ProblemError: The caller is not.
-    """
+    """Return an administrator of all corpora, as links and adoption read any node of the database."""
     if not caller.is_graph_admin:
         raise ProblemError(403, "scope", "This needs a key with the scope 'admin' for all corpora.")
     return caller

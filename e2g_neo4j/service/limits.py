@@ -144,9 +144,6 @@ class Limits:
 
     What a key does counts for its makers too. Limits per minute are those of this process. Limits per day include what
     all processes recorded.
-
-    Args:
-        client: The client, whose database has the usage.
     """
 
     def __init__(self, client: AsyncE2G) -> None:

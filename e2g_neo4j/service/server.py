@@ -50,7 +50,7 @@ def serve(settings: Settings, *, host: str, port: int, worker: bool, mcp_write: 
     Args:
         settings: The settings.
         host: The address to listen on.
-        port: The port; 0: any free one.
+        port: 0: any free one.
         worker: Whether to run a worker and to bring the schema up to date.
         mcp_write: Whether MCP has the tools that change corpora.
 

@@ -88,14 +88,8 @@ class MeteredModel:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the routes of an app share.
-
-    Attributes:
-        client: The client.
-        limits: Counts the requests and tokens of keys.
-        metrics: The metrics.
-        public_url: The address of the service in links, without a slash at its end; empty: links are relative.
-    """
+    """What the routes of an app share. `public_url` is its address in links, without a slash at its end; empty: links
+    are relative."""
 
     client: AsyncE2G
     limits: Limits

@@ -29,6 +29,7 @@ from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 
 CONFIGURATION = Path(__file__).parents[2] / "docker" / "nginx.conf"
+TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 CORPUS = "harbour"
 TEXT = "Ann Miller met Bob Stone in Port Hesk. Bob Stone kept the light on Gannet Head. Ann Miller wrote the ledger."
 QUESTION = {"question": "Who kept the light?", "corpora": [CORPUS]}
@@ -62,17 +63,17 @@ def nginx(folder: Path, port: int, service: str) -> Iterator[None]:
     """The shipped configuration, with other ports and paths."""
     text = CONFIGURATION.read_text(encoding="utf-8")
     for shipped, here in {
-        "/tmp/": f"{folder}/",
         "http://service:8000": service,
         "listen 8443": f"listen 127.0.0.1:{port}",
         "send_timeout 30s": f"send_timeout {READ_SECONDS}s",
         "/etc/nginx/": f"{folder}/",
-        "/dev/stdout": f"{folder}/access.log",
+        "/var/log/nginx/": f"{folder}/",
+        "server_tokens off;": "".join(f"{name}_temp_path {folder}/{name};" for name in TEMPORARY),
     }.items():
         assert shipped in text, shipped
         text = text.replace(shipped, here)
     (folder / "nginx.conf").write_text(text, encoding="utf-8")
-    command = ["nginx", "-p", str(folder), "-c", "nginx.conf", "-e", "error.log", "-g", "daemon off;"]
+    command = ["nginx", "-p", str(folder), "-c", "nginx.conf", "-e", "error.log", "-g", "daemon off; pid nginx.pid;"]
     with subprocess.Popen(command) as process:
         try:
             until = time.monotonic() + 20
