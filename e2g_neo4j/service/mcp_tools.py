@@ -201,8 +201,8 @@ class Tools:
         llm: Llm = False,
         where: Conditions = None,
     ) -> Annotated[CallToolResult, Fitted[Evidence]]:
-        """Find the passages of indexed documents that answer a question, best first. Cite them by their numbers, as
-        [1]. A whole question with full names works better than keywords."""
+        """Find the passages of indexed documents that answer a question, best first. Cite them by their numbers, the
+        first as [1]. A whole question with full names works better than keywords."""
         found = await self._retrieved(context, question, corpora, k, tokens, mode=mode, llm=llm, where=where or ())
         return await to_thread.run_sync(self._results.passages, found)
 
