@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 from e2g_neo4j.answering.answer import answer
 from e2g_neo4j.answering.global_search import Level
 from e2g_neo4j.answering.methods import AnswerOptions, MethodName
-from e2g_neo4j.answering.template_questions import run_template_for
 from e2g_neo4j.answering.text_to_cypher import text_to_cypher
 from e2g_neo4j.client_base import SyncClient
 from e2g_neo4j.graph import catalog, doctor, schema
@@ -298,15 +297,10 @@ class E2G(SyncClient):
         how = AnswerOptions(options, choices, samples, method, level, max_tokens)
         return self._stream(answer(self.models, question, chosen, how, chat_model, progress), whole=samples > 1)
 
-    def run_template(
-        self, name: str, parameters: Mapping[str, Any] | None = None, *, corpus: str, question: str | None = None
-    ) -> StatementResult:
+    def run_template(self, name: str, parameters: Mapping[str, Any] | None = None, *, corpus: str) -> StatementResult:
         """The rows of a Cypher template, at most 1000, and the parameters that were used. `e2g template` lists the
-        templates and their parameters. Those that are not given, the chat model takes from a `question`, if there is
-        one."""
-        if question is None:
-            return self._ask(run_template(self.settings, name, parameters or {}, corpus))
-        return self._ask(run_template_for(self.models, name, parameters or {}, corpus, question))
+        templates and their parameters."""
+        return self._ask(run_template(self.settings, name, parameters or {}, corpus))
 
     def text_to_cypher(self, question: str, *, corpus: str) -> StatementResult:
         """The rows of a Cypher statement that the chat model writes, at most 100. `settings.text_to_cypher` allows it.

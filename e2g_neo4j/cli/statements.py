@@ -14,7 +14,6 @@ from e2g_neo4j.cli.show import draw
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
-from e2g_neo4j.retrieval.templates import CORPUS
 from e2g_neo4j.retrieval.templates import templates as all_templates
 from e2g_neo4j.runtime.statements import Variant, header, load, statement_names
 from e2g_neo4j.settings import load_settings
@@ -51,15 +50,13 @@ def cypher(
         return
     out.print(escape(result.statement))
     _show(result)
-    _show_usage(result)
+    tokens = f"{result.prompt_tokens} tokens of prompts and {result.completion_tokens} of replies"
+    out.print(f"{result.calls} {'call' if result.calls == 1 else 'calls'} of the chat model, {tokens}.")
 
 
 def template(
     name: Annotated[str | None, typer.Argument(help="The template. (default: list all)", show_default=False)] = None,
     values: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE…", help="Its parameters.")] = None,
-    question: Annotated[
-        str | None, typer.Option("--question", help="Let the chat model take the other parameters from a question.")
-    ] = None,
     corpus: ExistingCorpus = None,
     as_json: Json = False,
 ) -> None:
@@ -74,16 +71,11 @@ def template(
             raise InputError(f"{one!r} is not a new parameter: write KEY=VALUE, once for each parameter.")
         parameters[key] = value
     with E2G() as e2g:
-        result = e2g.run_template(name, parameters, corpus=choose_corpus(e2g, corpus), question=question)
+        result = e2g.run_template(name, parameters, corpus=choose_corpus(e2g, corpus))
     if as_json:
         print_json(result)
         return
-    if question is not None:
-        used = (f"{key}={value}" for key, value in result.parameters.items() if key != CORPUS)
-        out.print(escape(f"Parameters: {', '.join(used)}"))
     _show(result)
-    if result.calls:
-        _show_usage(result)
 
 
 def _show_templates(*, as_json: bool) -> None:
@@ -131,11 +123,6 @@ def _show(result: StatementResult) -> None:
     draw(out, table)
     rows = f"{len(result.rows)} {'row' if len(result.rows) == 1 else 'rows'}"
     out.print(f"The first {rows}; there are more." if result.more else f"{rows}.")
-
-
-def _show_usage(result: StatementResult) -> None:
-    tokens = f"{result.prompt_tokens} tokens of prompts and {result.completion_tokens} of replies"
-    out.print(f"{result.calls} {'call' if result.calls == 1 else 'calls'} of the chat model, {tokens}.")
 
 
 def _excerpt(value: object) -> str:
