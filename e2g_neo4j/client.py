@@ -239,7 +239,6 @@ class E2G(SyncClient):
         corpus: str | None = None,
         corpora: Sequence[str] = (),
         choices: Sequence[str] = (),
-        samples: int = 1,
         method: MethodName = "direct",
         level: Level | None = None,
         max_tokens: int | None = None,
@@ -254,9 +253,8 @@ class E2G(SyncClient):
             question: the question.
             corpus, corpora, options: as `retrieve`.
             choices: 2 to 26 answers to choose from, named by a letter; empty: a free answer.
-            samples: number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
             method: what to answer from: one of `METHODS` in `e2g_neo4j.answering.methods`. Only "direct" takes
-                choices and samples.
+                choices.
             level: with "global", the level of the reports, from 1, the finest, or "dynamic" for reports that the chat
                 model chooses; None: the finest level with eight batches at most, about.
             max_tokens: tokens of the answer at most, if it is less than `settings.answer_tokens`.
@@ -272,7 +270,7 @@ class E2G(SyncClient):
             ModelError: the chat model failed. Besides, what `retrieve` raises.
         """
         chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
-        how = AnswerOptions(options, choices, samples, method, level, max_tokens)
+        how = AnswerOptions(options, choices, method, level, max_tokens)
         return self._ask(answer(self.models, question, chosen, how, chat_model, progress))
 
     def stream(
@@ -282,7 +280,6 @@ class E2G(SyncClient):
         corpus: str | None = None,
         corpora: Sequence[str] = (),
         choices: Sequence[str] = (),
-        samples: int = 1,
         method: MethodName = "direct",
         level: Level | None = None,
         max_tokens: int | None = None,
@@ -291,11 +288,10 @@ class E2G(SyncClient):
         progress: Progress | None = None,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Generator[Evidence | str | Answer]:
-        """As `answer`, as it is made: first the `Evidence`, then the text in pieces, last the `Answer`. With several
-        samples, the text of the chosen answer is one piece."""
+        """As `answer`, as it is made: first the `Evidence`, then the text in pieces, last the `Answer`."""
         chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
-        how = AnswerOptions(options, choices, samples, method, level, max_tokens)
-        return self._stream(answer(self.models, question, chosen, how, chat_model, progress), whole=samples > 1)
+        how = AnswerOptions(options, choices, method, level, max_tokens)
+        return self._stream(answer(self.models, question, chosen, how, chat_model, progress))
 
     def run_template(self, name: str, parameters: Mapping[str, Any] | None = None, *, corpus: str) -> StatementResult:
         """The rows of a Cypher template, at most 1000, and the parameters that were used. `e2g template` lists the

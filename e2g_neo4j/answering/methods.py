@@ -22,9 +22,6 @@ from e2g_neo4j.types.results import Answer, Evidence
 MethodName: TypeAlias = Literal["direct", "map_reduce", "all_text", "global", "drift"]
 """The names of METHODS, for annotations."""
 
-MAX_SAMPLES = 10
-"""Maximum number of answers that are sampled."""
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -56,7 +53,7 @@ class Method:
         run: Answers a question.
         searches: Whether it gets evidence. Others emit what they read.
         takes: The retrieval options that it takes.
-        takes_choices: Whether it takes choices and samples.
+        takes_choices: Whether it takes choices.
         takes_level: Whether it reads reports of a level.
         needs_chat_model: Whether evidence without an answer is less than it promises.
         batches: The prompts that the evidence fills without `k` and `tokens`, about.
@@ -88,7 +85,7 @@ METHODS: Mapping[str, Method] = {
             name="direct",
             title="The direct method",
             summary="the evidence, in one prompt",
-            run=lambda asked: answer_from(asked.evidence, asked.calls, asked.options.choices, asked.options.samples),
+            run=lambda asked: answer_from(asked.evidence, asked.calls, asked.options.choices),
             takes_choices=True,
             needs_chat_model=False,
         ),
@@ -142,7 +139,6 @@ class AnswerOptions:
 
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
     choices: Sequence[str] = ()
-    samples: int = 1
     method: MethodName = "direct"
     level: Level | None = None
     max_tokens: int | None = None
@@ -151,12 +147,8 @@ class AnswerOptions:
         if self.method not in METHODS:
             raise QueryError(f"There is no method {self.method!r}: choose among {', '.join(METHODS)}.")
         method, level = METHODS[self.method], self.level
-        if not 1 <= self.samples <= MAX_SAMPLES:
-            raise QueryError(f"Got samples={self.samples}: pass 1 to {MAX_SAMPLES}.")
-        if not method.takes_choices and (self.choices or self.samples > 1):
-            raise QueryError(
-                f"{method.title} writes one answer in words: leave out options and samples, or the method."
-            )
+        if not method.takes_choices and self.choices:
+            raise QueryError(f"{method.title} writes an answer in words: leave out the choices, or the method.")
         if level is not None and not method.takes_level:
             [reading] = (one.name for one in METHODS.values() if one.takes_level)
             raise QueryError(

@@ -84,9 +84,6 @@ def ask(
         list[str] | None,
         typer.Option("--choice", help="A choice of a multiple-choice question. Repeat for each choice."),
     ] = None,
-    samples: Annotated[
-        int, typer.Option("--samples", help="Sample as many answers, up to 10, and keep the one they agree on most.")
-    ] = 1,
     method: Annotated[
         MethodName,
         typer.Option(
@@ -120,7 +117,7 @@ def ask(
     with E2G() as e2g, ExitStack() as shown:
         progress = shown.enter_context(show.progress(quiet=as_json))
         asked = choose_corpora(e2g, corpora)
-        options: dict[str, Any] = {"choices": choices or (), "samples": samples, "method": method, "level": chosen}
+        options: dict[str, Any] = {"choices": choices or (), "method": method, "level": chosen}
         for piece in e2g.stream(question, corpora=asked, progress=progress, **options, **retrieval):
             if isinstance(piece, Answer):
                 answer = piece

@@ -20,14 +20,13 @@ from contextlib import suppress
 from string import ascii_uppercase
 from typing import Any, Unpack
 
-from e2g_neo4j.answering.agreement import f1, f_measure, normalised, without_citations, words_of
 from e2g_neo4j.answering.methods import MethodName
-from e2g_neo4j.answering.support import passages_of, support
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ConfigurationError, UnusableReplyError
 from e2g_neo4j.evaluation.asking import tokens_of
 from e2g_neo4j.evaluation.gold import Question
 from e2g_neo4j.evaluation.results import ScoredAnswer
+from e2g_neo4j.evaluation.words import f1, f_measure, normalised, passages_of, support, without_citations, words_of
 from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.runtime.requests import Chat, Emit, Request
 from e2g_neo4j.types.chat import StreamingChatModel

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from e2g_neo4j.answering.support import cited_claims, passages_of
 from e2g_neo4j.evaluation.judging import MAX_TOKENS, PROMPTS
 from e2g_neo4j.evaluation.results import CheckedCitations
+from e2g_neo4j.evaluation.words import cited_claims, passages_of
 from e2g_neo4j.models.chat.json_replies import list_schema, number_schema, object_schema, objects_in, valid_numbers
 from e2g_neo4j.models.chat.prompts import fenced, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought

@@ -25,8 +25,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from e2g_neo4j.answering.support import content_words
 from e2g_neo4j.errors import InputError, NotFoundError
+from e2g_neo4j.evaluation.words import content_words
 from e2g_neo4j.types.results import Passage, Turn
 
 Span: TypeAlias = tuple[int, int]

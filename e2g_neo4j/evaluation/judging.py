@@ -18,9 +18,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from e2g_neo4j.answering.agreement import without_citations
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.evaluation.results import Judgement
+from e2g_neo4j.evaluation.words import without_citations
 from e2g_neo4j.models.chat.json_replies import list_schema, number_schema, object_schema, objects_in, whole_number
 from e2g_neo4j.models.chat.load import load_chat_model
 from e2g_neo4j.models.chat.prompts import fenced, load_prompt

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from e2g_neo4j.answering.support import content_words
 from e2g_neo4j.errors import InputError, NotFoundError, QueryError
 from e2g_neo4j.evaluation.gold import (
     Gold,
@@ -37,6 +36,7 @@ from e2g_neo4j.evaluation.scoring import (
     reciprocal_rank,
     score,
 )
+from e2g_neo4j.evaluation.words import content_words
 from e2g_neo4j.retrieval.ranking import VERSION
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.types.results import Evidence, Passage, Turn
