@@ -21,11 +21,11 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
+from background_load import busy_processes
 from record import RESULTS, Figure, add_option, record
 
 from e2g_neo4j import E2G, AsyncE2G
 from e2g_neo4j.evaluation.asking import ask
-from e2g_neo4j.evaluation.background_load import busy_processes
 from e2g_neo4j.evaluation.results import PARTS
 from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, STRATEGIES
 

@@ -27,13 +27,8 @@ from e2g_neo4j.cli.options import (
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.evaluation.comparison import Comparison, ModeEvidence, compare
-from e2g_neo4j.evaluation.comparison_page import (
-    COLUMNS,
-    OVERLAP_EXPLAINED,
-    mode_rows,
-    overlap_rows,
-    page,
-)
+from e2g_neo4j.evaluation.pages import comparison_page
+from e2g_neo4j.evaluation.tables import compare_tables
 
 
 def compare_command(
@@ -70,7 +65,7 @@ def compare_command(
         )
     try:
         if html_file is not None:
-            write_file(html_file, page(found), "--html", overwrite=overwrite)
+            write_file(html_file, comparison_page(found), "--html", overwrite=overwrite)
     finally:
         if as_json:
             print_json(_as_object(found))
@@ -81,12 +76,13 @@ def compare_command(
 
 
 def _show(out: Console, found: Comparison) -> None:
-    show.table(out, COLUMNS, mode_rows(found), "")
+    modes, overlap = compare_tables(found)
+    show.table(out, modes.columns, modes.rows, "")
     for mode, reason in found.failed.items():
         out.print(f"Left out: {mode}. {escape(reason)}")
     if len(found.modes) > 1:
-        out.print(f"\n{OVERLAP_EXPLAINED}\n")
-        show.table(out, ["mode", *found.modes], overlap_rows(found), "")
+        out.print(f"\n{overlap.note}\n")
+        show.table(out, overlap.columns, overlap.rows, "")
         out.print("\nPassages marked with * have no character that another mode returns.")
     for mode, result in found.modes.items():
         out.print(f"\n[bold]{mode}[/bold]")
