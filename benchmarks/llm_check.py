@@ -29,8 +29,7 @@ from e2g_neo4j import E2G, E2GError
 from e2g_neo4j.answering.drift import follow_ups_in, reply_in
 from e2g_neo4j.answering.points import points_in
 from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
-from e2g_neo4j.evaluation.citation_checks import supported_in
-from e2g_neo4j.evaluation.judging import EQUAL, shares_of_ratings, shares_of_wins, weights_in
+from e2g_neo4j.evaluation.judging import EQUAL, shares_of_ratings, shares_of_wins, supported_in, weights_in
 from e2g_neo4j.indexing.communities.chat import parse_report
 from e2g_neo4j.indexing.communities.merging import parse_description
 from e2g_neo4j.indexing.statements.replies import parse

@@ -12,9 +12,8 @@ from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from e2g_neo4j.answering.answer import answer
 from e2g_neo4j.answering.global_search import Level
-from e2g_neo4j.answering.methods import AnswerOptions, MethodName
+from e2g_neo4j.answering.methods import AnswerOptions, MethodName, answer
 from e2g_neo4j.answering.text_to_cypher import text_to_cypher
 from e2g_neo4j.client_base import SyncClient
 from e2g_neo4j.graph import catalog, doctor, schema

@@ -13,7 +13,7 @@ from typing import Any
 
 from neo4j import Driver
 
-from e2g_neo4j.answering.statement_rules import refused_plan, refused_words
+from e2g_neo4j.answering.statement_parser import refused_plan, refused_words
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError, UnusableReplyError
 from e2g_neo4j.graph.doctor import OWN_PROPERTIES
 from e2g_neo4j.graph.read_only import RejectedStatementError, Rows, reading

@@ -27,11 +27,9 @@ from time import perf_counter
 from e2g_neo4j.answering.methods import METHODS, AnswerOptions, MethodName
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError
-from e2g_neo4j.evaluation.answers import ask_for_answer, chat_model_for
-from e2g_neo4j.evaluation.asking import ask, tokens_of
-from e2g_neo4j.evaluation.citation_checks import check_citations
+from e2g_neo4j.evaluation.answers import ask, ask_for_answer, chat_model_for, tokens_of
 from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span, covered
-from e2g_neo4j.evaluation.judging import CRITERIA, Judging, judge, judge_model_for, weigh
+from e2g_neo4j.evaluation.judging import CRITERIA, Judging, check_citations, judge, judge_model_for, weigh
 from e2g_neo4j.evaluation.results import PARTS, CheckedCitations, Evaluation, Outcome, ScoredAnswer, mode_result
 from e2g_neo4j.evaluation.words import content_words
 from e2g_neo4j.retrieval.options import (

@@ -12,12 +12,12 @@ from operations import conversation
 
 from e2g_neo4j.errors import ConfigurationError, QueryError
 from e2g_neo4j.evaluation import Question, evaluate, read_questions
-from e2g_neo4j.evaluation.citation_checks import check_citations
 from e2g_neo4j.evaluation.judging import (
     CRITERIA,
     EQUAL,
     RACE,
     VERDICT,
+    check_citations,
     judge,
     judge_model_for,
     request_for,
