@@ -52,8 +52,6 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
     """Let the chat model write a statement, and run it. `E2G.text_to_cypher` executes this operation.
 
     Args:
-        models: The models.
-        question: The question.
         corpus: The corpus. The database must have no other one.
 
     Raises:
@@ -132,8 +130,6 @@ def run_for(
 
     Args:
         corpus: The only corpus that the database may have.
-        statement: The statement.
-        parameters: Its parameters.
 
     Raises:
         InputError: The statement is refused for its plan, or there is another corpus.

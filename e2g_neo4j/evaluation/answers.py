@@ -75,7 +75,6 @@ def ask_for_answer(
 
     Args:
         e2g: The client.
-        question: The question.
         corpus: The corpus to search.
         method: How to answer, see `E2G.answer`.
         **retrieval: The retrieval options.

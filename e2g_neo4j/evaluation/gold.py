@@ -348,8 +348,6 @@ def find_quote(quote: str, text: str, start: int, end: int) -> Span | None:
     """Find a quote in a range of a text. White space may differ.
 
     Args:
-        quote: The quote.
-        text: The text.
         start: Start of the range.
         end: End of the range.
 
@@ -365,8 +363,6 @@ def quotations(summary: str, text: str, start: int, end: int) -> list[tuple[int,
     """Find the sentences of a summary that quote a range of a text.
 
     Args:
-        summary: The summary.
-        text: The text.
         start: Start of the range.
         end: End of the range.
 

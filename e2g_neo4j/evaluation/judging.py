@@ -103,7 +103,6 @@ def judge(
     Args:
         model: The judge.
         settings: The settings, which may name a folder with a prompt `judge.txt` or `race.txt`.
-        question: The question.
         answer: The answer. None: there is none, so that nothing can be judged.
         base: The answer of the base mode.
         weights: The weights of RACE's criteria, to judge by these. None: judge by GraphRAG's.
@@ -151,7 +150,6 @@ def request_for(question: str, first: str, second: str, instructions: str, schem
     """Build the request: the question and both answers between two tags.
 
     Args:
-        question: The question.
         first: Answer 1.
         second: Answer 2.
         instructions: The system prompt.
@@ -215,7 +213,6 @@ def check_citations(model: StreamingChatModel, settings: Settings, answer: Answe
     Args:
         model: The judge.
         settings: The settings, which may name a folder with a prompt `check_citations.txt`.
-        answer: The answer.
 
     Raises:
         ModelError: The judge failed.

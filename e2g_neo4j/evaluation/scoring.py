@@ -338,7 +338,6 @@ def score(
         evidence: The evidence for k chunks.
         within: The evidence for each of BUDGETS.
         gold: The gold of the question, which determines the scores.
-        corpus: The indexed corpus.
         k: Number of chunks.
     """
     scores: dict[str, float] = {}

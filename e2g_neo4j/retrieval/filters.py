@@ -67,10 +67,6 @@ class Filter:
 def find_documents(conditions: Sequence[Condition], corpora: Sequence[str]) -> Operation[Filter]:
     """Find the documents that meet all conditions.
 
-    Args:
-        conditions: The conditions.
-        corpora: The corpora.
-
     Raises:
         NotFoundError: A corpus has no documents.
         QueryError: No document has a property that a condition names.

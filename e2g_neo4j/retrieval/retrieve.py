@@ -64,9 +64,7 @@ def retrieve(
 
     Args:
         models: The models that process the question.
-        question: The question.
         corpora: The corpora to search.
-        options: The retrieval options.
         chat_model: The chat model for the option `llm`. Default: that of the models.
         rewriter: The chat model that rewrites a question with earlier turns. Default: that of `llm`, if it is set.
 

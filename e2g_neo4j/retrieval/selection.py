@@ -32,7 +32,6 @@ def reranked(question: str, ranked: Sequence[ScoredNode]) -> Operation[list[Scor
     Nodes that were not reranked follow, with the lowest score of those that were.
 
     Args:
-        question: The question.
         ranked: Windows, chunks or summaries, best first.
     """
     nodes = [node for node in ranked if node.row["text"]]  # empty if an adopted text node was deleted

@@ -102,10 +102,8 @@ def run_template(
     """Run a template. `E2G.run_template` executes this operation.
 
     Args:
-        settings: The settings.
         name: The name of the template.
         parameters: Its parameters. Texts are converted to the type of the parameter.
-        corpus: The corpus.
 
     Raises:
         NotFoundError: There is no such template, corpus or entity.
