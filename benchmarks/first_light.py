@@ -30,7 +30,7 @@ from trees import grow_tree
 from e2g_neo4j import E2G
 from e2g_neo4j.documents.files import read
 from e2g_neo4j.documents.reading import Limits
-from e2g_neo4j.evaluation.asking import ask
+from e2g_neo4j.evaluation.answers import ask
 from e2g_neo4j.indexing.chunking import chunk
 from e2g_neo4j.indexing.cooccurrence import edges, mentions
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser

@@ -29,12 +29,10 @@ from e2g_neo4j import E2G, E2GError
 from e2g_neo4j.answering.drift import follow_ups_in, reply_in
 from e2g_neo4j.answering.points import points_in
 from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
-from e2g_neo4j.evaluation.citation_checks import supported_in
-from e2g_neo4j.evaluation.judging import EQUAL, shares_of_ratings, shares_of_wins, weights_in
+from e2g_neo4j.evaluation.judging import EQUAL, shares_of_ratings, shares_of_wins, supported_in, weights_in
 from e2g_neo4j.indexing.communities.chat import parse_report
 from e2g_neo4j.indexing.communities.merging import parse_description
 from e2g_neo4j.indexing.statements.replies import parse
-from e2g_neo4j.models.chat.json_replies import objects_in
 from e2g_neo4j.models.chat.ollama import OllamaChat
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.retrieval.chat_calls import relevant_numbers
@@ -73,7 +71,6 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "statements_more": lambda text: parse(text).usable or None,
     "summary": str.strip,
     "synonyms": synonyms_in,
-    "template": objects_in,
     "test_relevance": lambda text: relevant_numbers(text, len(ANY)),
     "weights": weights_in,
 }
@@ -186,11 +183,6 @@ def paths(e2g: E2G, papers: Sequence[Path], questions: Path, most: int) -> Itera
     yield "judge", scores(3, against="dense", judged="graphrag")
     yield "race", scores(1, against="dense", judged="race")
 
-    def whom() -> object:
-        [name] = [one.name for one in e2g.entities(corpus=CORPUS, limit=1)]
-        return e2g.run_template("neighbours_of", corpus=CORPUS, question=f"Whom does {name} occur with?")
-
-    yield "template", whom
     yield "Cypher", lambda: e2g.text_to_cypher("Which ten entities are in the most chunks?", corpus=CORPUS)
 
 

@@ -16,20 +16,29 @@ import argparse
 import asyncio
 import json
 import statistics
+import subprocess
+import sys
 import time
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from record import RESULTS, Figure, add_option, record
 
 from e2g_neo4j import E2G, AsyncE2G
-from e2g_neo4j.evaluation.asking import ask
-from e2g_neo4j.evaluation.background_load import busy_processes
+from e2g_neo4j.evaluation.answers import ask
 from e2g_neo4j.evaluation.results import PARTS
 from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, STRATEGIES
 
 TICK = 0.001
+
+_WORK = """
+import numpy
+a = numpy.random.default_rng(0).random((2000, 2000), "float32")
+print(flush=True)
+while True:
+    a @ a
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -86,6 +95,18 @@ def measure(
         figures.append(Figure(corpus, mode, f"{prefix}median ms", round(statistics.median(totals), 1)))
         figures.append(Figure(corpus, mode, f"{prefix}questions a second, {clients} clients", round(rate, 1)))
     record(figures, results)
+
+
+@contextmanager
+def busy_processes() -> Iterator[None]:
+    """Multiply matrices on all cores in another process until the context ends."""
+    with subprocess.Popen([sys.executable, "-c", _WORK], stdout=subprocess.PIPE) as process:
+        try:
+            if process.stdout is None or not process.stdout.readline():
+                raise RuntimeError("The background process has ended.")
+            yield
+        finally:
+            process.kill()
 
 
 async def concurrent(

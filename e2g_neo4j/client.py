@@ -6,10 +6,8 @@ from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from e2g_neo4j.answering.answer import answer
 from e2g_neo4j.answering.global_search import Level
-from e2g_neo4j.answering.methods import AnswerOptions, MethodName
-from e2g_neo4j.answering.template_questions import run_template_for
+from e2g_neo4j.answering.methods import AnswerOptions, MethodName, answer
 from e2g_neo4j.answering.text_to_cypher import text_to_cypher
 from e2g_neo4j.client_base import SyncClient
 from e2g_neo4j.graph import catalog, doctor
@@ -184,7 +182,6 @@ class E2G(SyncClient):
         corpus: str | None = None,
         corpora: Sequence[str] = (),
         choices: Sequence[str] = (),
-        samples: int = 1,
         method: MethodName = "direct",
         level: Level | None = None,
         max_tokens: int | None = None,
@@ -199,9 +196,8 @@ class E2G(SyncClient):
         Args:
             corpus, corpora, options: as `retrieve`.
             choices: 2 to 26 answers to choose from, named by a letter; empty: a free answer.
-            samples: number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
             method: what to answer from: one of `METHODS` in `e2g_neo4j.answering.methods`. Only "direct" takes
-                choices and samples.
+                choices.
             level: with "global", the level of the reports, from 1, the finest, or "dynamic" for reports that the chat
                 model chooses; None: the finest level with eight batches at most, about.
             max_tokens: tokens of the answer at most, if it is less than `settings.answer_tokens`.
@@ -210,7 +206,7 @@ class E2G(SyncClient):
             **retrieval: as `retrieve`; only `history` with "global", and `where` too with "all_text".
         """
         chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
-        how = AnswerOptions(options, choices, samples, method, level, max_tokens)
+        how = AnswerOptions(options, choices, method, level, max_tokens)
         return self._ask(answer(self.models, question, chosen, how, chat_model, progress))
 
     def stream(
@@ -220,7 +216,6 @@ class E2G(SyncClient):
         corpus: str | None = None,
         corpora: Sequence[str] = (),
         choices: Sequence[str] = (),
-        samples: int = 1,
         method: MethodName = "direct",
         level: Level | None = None,
         max_tokens: int | None = None,
@@ -229,21 +224,15 @@ class E2G(SyncClient):
         progress: Progress | None = None,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Generator[Evidence | str | Answer]:
-        """As `answer`, as it is made: first the `Evidence`, then the text in pieces, last the `Answer`. With several
-        samples, the text of the chosen answer is one piece."""
+        """As `answer`, as it is made: first the `Evidence`, then the text in pieces, last the `Answer`."""
         chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
-        how = AnswerOptions(options, choices, samples, method, level, max_tokens)
-        return self._stream(answer(self.models, question, chosen, how, chat_model, progress), whole=samples > 1)
+        how = AnswerOptions(options, choices, method, level, max_tokens)
+        return self._stream(answer(self.models, question, chosen, how, chat_model, progress))
 
-    def run_template(
-        self, name: str, parameters: Mapping[str, Any] | None = None, *, corpus: str, question: str | None = None
-    ) -> StatementResult:
+    def run_template(self, name: str, parameters: Mapping[str, Any] | None = None, *, corpus: str) -> StatementResult:
         """The rows of a Cypher template, at most 1000, and the parameters that were used. `e2g template` lists the
-        templates and their parameters. Those that are not given, the chat model takes from a `question`, if there is
-        one."""
-        if question is None:
-            return self._ask(run_template(self.settings, name, parameters or {}, corpus))
-        return self._ask(run_template_for(self.models, name, parameters or {}, corpus, question))
+        templates and their parameters."""
+        return self._ask(run_template(self.settings, name, parameters or {}, corpus))
 
     def text_to_cypher(self, question: str, *, corpus: str) -> StatementResult:
         """The rows, at most 100, of a Cypher statement that the chat model writes, if `settings.text_to_cypher` allows

@@ -96,15 +96,14 @@ class SyncClient:
     def _ask(self, operation: Operation[T]) -> T:
         return self.runner.run(operation)
 
-    def _stream(self, operation: Operation[Answer], *, whole: bool) -> Generator[Evidence | str | Answer]:
-        """Yield the evidence, the text of the answer in pieces, or `whole`, and the answer."""
+    def _stream(self, operation: Operation[Answer]) -> Generator[Evidence | str | Answer]:
+        """Yield the evidence, the text of the answer in pieces, and the answer."""
         shown = False
         for piece in self.runner.stream(operation):
             if isinstance(piece, Answer) and piece.text and not shown:  # without evidence, no model is asked
                 yield piece.text
-            if not (whole and isinstance(piece, str)):
-                shown = shown or isinstance(piece, str)
-                yield piece
+            shown = shown or isinstance(piece, str)
+            yield piece
 
 
 class AsyncClient:
@@ -167,15 +166,12 @@ class AsyncClient:
     async def _ask(self, operation: Operation[T]) -> T:
         return await self.runner.ask(operation)
 
-    async def _stream(
-        self, operation: Operation[Answer], *, whole: bool
-    ) -> AsyncGenerator[Evidence | str | Answer, None]:
+    async def _stream(self, operation: Operation[Answer]) -> AsyncGenerator[Evidence | str | Answer, None]:
         """As `SyncClient._stream`."""
         shown = False
         async with aclosing(self.runner.stream(operation)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Answer) and piece.text and not shown:
                     yield piece.text
-                if not (whole and isinstance(piece, str)):
-                    shown = shown or isinstance(piece, str)
-                    yield piece
+                shown = shown or isinstance(piece, str)
+                yield piece

@@ -4,8 +4,7 @@
 // The entities are $names and those that $sentences mention. Of $names, and of those that a sentence mentions that
 // passes something on, the $nearest chunks are read whose windows with the entity are nearest to the vector. Entities in
 // more than $hub chunks are left out, and so are $known ones.
-// $corpus, $documents, $until: the end of the last chunk or null, $vector, $names, $known: entities,
-// $sentences: [{chunk, number, passes}], $nearest, $hub
+// $corpus, $documents, $vector, $names, $known: entities, $sentences: [{chunk, number, passes}], $nearest, $hub
 // → entities: [[key, chunks, degree, [index of a sentence in $sentences], [[chunk, [number of a sentence]]]]],
 //   vectors: [[chunk, packed vectors of its sentences]]. degree: the sum of 1 + ln(sentences that mention the entity)
 //   over windows.
@@ -32,7 +31,7 @@ CALL (found) {
   WITH at, found[at][0] AS e, found[at][2] AS told
   WHERE $nearest > 0 AND (told = [] OR any(one IN told WHERE $sentences[one].passes))
   MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)<-[:PART_OF]-(w:Window)
-  WHERE ($documents IS NULL OR c.document IN $documents) AND ($until IS NULL OR c.end <= $until)
+  WHERE ($documents IS NULL OR c.document IN $documents)
     AND size(m.sentences) > 0 AND m.windows[w.index] > 0
   WITH c, w, collect([at, m.sentences]) AS of
   WITH c, of, vector.similarity.cosine(w.embedding, $vector) AS near

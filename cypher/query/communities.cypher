@@ -1,6 +1,6 @@
 // The communities nearest to a question, and the windows nearest to it with the communities whose entities they mention.
 // $corpus, $vector, $best, $windows: how many
-// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
+// $documents, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → communities: [{id, score, windows: [at]}], candidates: [{chunk, document, index, tokens, persistence, shares,
 //   windows: [{number, score, at}]}]. A score is (1 + cosine) / 2; `at` numbers the windows.
 CALL () {

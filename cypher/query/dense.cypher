@@ -1,6 +1,6 @@
 // The $limit windows nearest to a vector.
 // $corpus, $vector, $limit
-// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
+// $documents, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → chunk, document, index, tokens, shares, persistence, scores: [[window number, score]]. A row for each chunk with
 //   such a window, with the share of its text that each of its windows has. A score is (1 + cosine) / 2.
 // include: nearest_windows, $limit for $many

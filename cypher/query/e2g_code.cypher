@@ -6,7 +6,7 @@
 // nearest of the $members most mentioned entities of each. Only terms that share a chunk are pairs. Paths longer than six
 // edges are ignored.
 // $corpus, $name_words: [word], $wholes: [key], $people: [type], $members
-// $documents: only these, $until: only chunks that end there or before, null: all
+// $documents: only these, null: all
 // → entities: [key], pairs: [{a, b, hops}], shared: [{chunk, document, index, counts: [{entity: term, count}]}]
 CALL () {
   CALL () {

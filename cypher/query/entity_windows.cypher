@@ -3,7 +3,7 @@
 // A window counts the sum of weight * ln(1 + sentences that mention the entity) over entities. The $limit windows that
 // count most are found, and the $limit windows nearest to the vector.
 // $corpus, $vector, $keys: entities, $weights: one per entity, $limit
-// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
+// $documents, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → chunk, document, index, tokens, shares, persistence, windows: [[window number, cosine, degree, [[index in $keys,
 //   sentences that mention the entity]]]]. A row for each chunk with such a window, with the share of its text that each
 //   of its windows has. degree: the sum of 1 + ln(sentences that mention the entity) over all entities, null for none. A

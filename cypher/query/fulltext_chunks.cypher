@@ -1,6 +1,6 @@
 // The $limit best chunks of the full-text index (BM25) for some words, or of $documents if not null: then all matches
 // are read, best first, until $limit are of these documents.
-// $corpus, $documents, $until: the end of the last chunk or null, $words: a Lucene query that contains the corpus too,
+// $corpus, $documents, $words: a Lucene query that contains the corpus too,
 // $limit
 // → id, score
 // include: matching_chunks, $limit for $many

@@ -7,7 +7,7 @@
 // `relations` the number of its selected relations in the chunk both of whose ends the window mentions. The index is
 // approximate, so it is asked for $candidates statements.
 // $corpus, $vector, $entry, $candidates, $around, $limit
-// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
+// $documents, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → entities: [{key, score}], candidates: [{chunk, document, index, tokens, persistence, shares, windows: [{number, score,
 //   place, relations}]}]. A score is (1 + cosine) / 2; `place` is null if the window is only one of the nearest.
 CALL () {

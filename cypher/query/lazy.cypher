@@ -1,7 +1,7 @@
 // The windows nearest to a question, the communities whose entities the nearest of them mention, and how near windows of
 // the corpus are on average: of $sample windows in the order of their ids, which are hashes of the text.
 // $corpus, $vector, $windows: how many, $tested: how many of them have communities, $sample
-// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
+// $documents, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → mean, deviation, communities: [{id, parent, windows: [at]}], candidates: [{chunk, document, index, tokens,
 //   persistence, shares, windows: [{number, score, at}]}]. A score is (1 + cosine) / 2; mean and deviation are of
 //   those of the sample. No parent: null. `at` numbers the windows.

@@ -6,7 +6,7 @@
 // of those that mention an entity of the question or an end of a relation the $limit that mention most of these.
 // Entities in more than $hub chunks are left out.
 // $corpus, $vector, $nearest, $entry, $names, $relations, $hub, $limit
-// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
+// $documents, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → nearest: [window id], named: [key], local: [[key, key]], global: [[key, key]], candidates: [{chunk, document, index,
 //   tokens, persistence, shares, windows: [{number, score, mentioned: [key]}]}]. A score is (1 + cosine) / 2.
 CALL () {

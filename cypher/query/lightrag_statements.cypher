@@ -8,7 +8,7 @@
 // of these. Entities in more than $hub chunks only count as ends. The index is approximate, so it is asked for
 // $candidates statements.
 // $corpus, $vector, $statement_vector, $nearest, $names, $candidates, $relations, $hub, $limit
-// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
+// $documents, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → nearest: [window id], named: [key], local: [[key, key, chunk id]], global: [[key, key, chunk id]], candidates:
 //   [{chunk, document, index, tokens, persistence, shares, windows: [{number, score, mentioned: [key]}]}]. A score is
 //   (1 + cosine) / 2.

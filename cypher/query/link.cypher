@@ -15,7 +15,7 @@
 // $corpus, $names, $other_names: [key], $proper: [{name, words: [[query]], terms: [term]}], $limit, $meanings, $terms
 // → found, made_with: {embedding_model, dimensions, pooling, spacy_model, vectors}, named: [{entity: key, type, names: [name]}],
 //   left: [{entity: key, names: [name]}], similar: [{name, entity: key, called: name, count}], pairs: [{a, b, hops}],
-//   shared: [{chunk, document, index, end, counts: [{entity, count}]}],
+//   shared: [{chunk, document, index, counts: [{entity, count}]}],
 //   words: {windows, index_windows, terms: [{term, windows, index_windows}]}, statements, sentence_vectors,
 //   entity_vectors, unread: [text]
 // include: made_with
@@ -86,7 +86,7 @@ CALL (entities) {
   MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
   WITH c, collect({entity: e.key, count: m.count}) AS counts
   WHERE size(counts) > 1
-  RETURN collect({chunk: c.id, document: c.document, index: c.index, end: c.end, counts: counts}) AS shared
+  RETURN collect({chunk: c.id, document: c.document, index: c.index, counts: counts}) AS shared
 }
 // include: corpus_words
 RETURN found, made {.embedding_model, .dimensions, .pooling, .spacy_model, .vectors} AS made_with, named, left,

@@ -3,7 +3,7 @@
 // every mention below it. In an adopted corpus, the score of a chunk is that of its nearest window; a chunk has about
 // five windows.
 // $corpus, $vector, $k, $names
-// $documents: only these, $until: only nodes that end there or before, null: all
+// $documents: only these, null: all
 // → id, level, index, start, end, text, text_node: {element_id, key, begins}, page, heading,
 //   document_id, document, source, path, score, occurrences
 // include: nearest_nodes

@@ -8,7 +8,7 @@
 // $around are kept: those that get most if each seed gives its weight to its neighbours in equal parts. The graph has
 // all edges between seeds and these. Entities in more than $hub chunks are left out.
 // $corpus, $vector, $entry, $names, $unknown: [{key, vector}], $similar, $candidates, $threshold, $seeds, $around, $hub
-// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
+// $documents, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → seeds: [[key, weight]], edges: [[key, [key]]], similar: [{entity, names, cosine}]. Each edge is listed once.
 MATCH (corpus:Corpus {corpus: $corpus})
 CALL () {

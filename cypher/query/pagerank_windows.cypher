@@ -4,7 +4,7 @@
 // are found, and the $limit windows nearest to the vector.
 // $corpus, $vector, $keys: entities, $scores: per entity, the score of its relation with each entity before it in
 // $keys, 0 if there is none, $limit
-// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
+// $documents, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → chunk, document, index, tokens, shares, persistence, windows: [[window number, score, cosine]]. A row for each chunk
 //   with such a window, with the share of its text that each of its windows has. A window found only by vector scores 0;
 //   one that is not among the nearest has no cosine.

@@ -1,7 +1,7 @@
 // The $k chunks and clusters nearest to a vector. In an adopted corpus, the score of a chunk is that of its nearest
 // window; a chunk has about five windows. A cluster is cited with the document that has most of its chunks.
 // $corpus, $vector, $k
-// $documents: only these, $until: only nodes that end there or before, null: all
+// $documents: only these, null: all
 // → id, level, start, end, text, text_node: {element_id, key, begins}, page, heading, document_id, document, source,
 //   path, score
 // include: nearest_clusters

@@ -4,7 +4,7 @@
 // $neighbours in all. Of the windows that mention both ends of a relation, the $limit are found that mention most
 // relations, those that are among the $limit nearest first. Entities in more than $hub chunks have no relations.
 // $corpus, $vector, $keys: entities, $neighbours, $hub, $limit
-// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
+// $documents, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → relations: [[key, key]], candidates: [{chunk, document, index, tokens, persistence, shares,
 //   windows: [{number, score, relations: [position]}]}]. A score is (1 + cosine) / 2.
 CALL () {

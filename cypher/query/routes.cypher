@@ -9,7 +9,7 @@
 // each multiplied by its rarity, that those mentioned in it have. Of the windows with coverage, $limit are kept: the
 // nearest, then those with the greatest. Entities in more than $hub chunks are not active.
 // $corpus, $vector, $entry, $names, $seeds, $hops: 1 or 2, $neighbours: per hop, $compared, $by_name, $decay, $hub, $limit
-// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
+// $documents, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → chunk, document, index, tokens, shares, persistence, windows: [[window number, cosine, coverage, origin]]. A row for
 //   each chunk with such a window, with the share of its text that each of its windows has. An origin is 0 for vectors,
 //   1 for entities of the question, 2 for those of the nearest windows, 3 for neighbours; of several, the smallest.

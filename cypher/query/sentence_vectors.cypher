@@ -1,6 +1,6 @@
 // The packed vectors of the sentences of the chunks with the windows nearest to a vector.
 // $corpus, $vector, $entry: the number of windows
-// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
+// $documents, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → chunk, vectors
 // include: nearest_windows, $entry for $many
 MATCH (w)-[:PART_OF]->(c:Chunk)

@@ -10,7 +10,7 @@
 // over them; both relative to the range of the $depth best cosines, which depends on the embedding model,
 // $own: the fraction of activation for the question's entities, $active, $reach, $hub, $without: entities that pass
 // nothing on
-// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
+// $documents, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // $titles: words of the question that may be the titles of documents
 // → word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares, windows,
 //   candidates: [{chunk, document, index, tokens, persistence, shares, nears}], references: [{chunk, document, text,

@@ -5,7 +5,7 @@
 // relations, those that are among the nearest first. Entities in more than $hub chunks have no relations. The index is
 // approximate, so it is asked for $candidates entities.
 // $corpus, $vector, $entry, $candidates, $neighbours, $hub, $limit
-// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
+// $documents, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → entities: [{key, score}], relations: [[key, key]], candidates: [{chunk, document, index, tokens, persistence,
 //   shares, windows: [{number, score, relations: [position]}]}]. A score is (1 + cosine) / 2.
 CALL () {

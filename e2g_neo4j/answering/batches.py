@@ -56,8 +56,6 @@ def map_batches(
     Args:
         calls: The calls so far.
         prompt: The name of the prompt file.
-        question: The question.
-        batches: The batches.
         of: What they are of, as replies name it.
 
     Returns:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from string import ascii_uppercase
 
-from e2g_neo4j.answering.agreement import most_agreed
 from e2g_neo4j.answering.calls import Calls
 from e2g_neo4j.answering.citations import ShownAnswer
 from e2g_neo4j.answering.evidence import (
@@ -24,16 +23,14 @@ from e2g_neo4j.answering.evidence import (
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.models.chat.prompts import fenced
 from e2g_neo4j.models.chat.thinking import without_thought
-from e2g_neo4j.models.chat.until_usable import TRIES, ask_until_usable
+from e2g_neo4j.models.chat.until_usable import ask_until_usable
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 from e2g_neo4j.types.results import Answer, Evidence, Passage
 
 
-def answer_from(evidence: Evidence, calls: Calls, options: Sequence[str] = (), samples: int = 1) -> Operation[Answer]:
+def answer_from(evidence: Evidence, calls: Calls, options: Sequence[str] = ()) -> Operation[Answer]:
     """Ask the chat model for an answer from the evidence, or for the letter of an option.
-
-    Of several samples, the one that agrees most with the others is returned, with the tokens of all.
 
     Raises:
         ModelError: The model failed, or no passage fits its context.
@@ -55,28 +52,19 @@ def answer_from(evidence: Evidence, calls: Calls, options: Sequence[str] = (), s
         return _choice_answer(reply, evidence, given, options) if options else cited_answer(reply, evidence, given)
 
     last = "\n\nAnswer with one letter." if options else "\n\nAnswer in sentences, not with numbers alone."
-    answers: list[Answer] = []
-    for sample in range(samples):
-        request = request_for(evidence.stand_alone, given, options, instructions, settings.answer_tokens, sample)
-        again = partial(replace, request, user=request.user + last)
-        shown = partial(ShownAnswer, len(given))
-        found = yield from ask_until_usable(model, request, parse, calls.used, again=again, shown=shown)
-        answers += [found] if found is not None else []
-    if answers:
-        return with_usage(most_agreed(answers), calls.used)
+    request = request_for(evidence.stand_alone, given, options, instructions, settings.answer_tokens)
+    again = partial(replace, request, user=request.user + last)
+    shown = partial(ShownAnswer, len(given))
+    found = yield from ask_until_usable(model, request, parse, calls.used, again=again, shown=shown)
+    if found is not None:
+        return with_usage(found, calls.used)
     raise calls.returned("none of the options" if options else "no text")
 
 
 def request_for(
-    question: str,
-    given: Sequence[Passage],
-    options: Sequence[str],
-    instructions: str,
-    max_tokens: int,
-    sample: int = 0,
+    question: str, given: Sequence[Passage], options: Sequence[str], instructions: str, max_tokens: int
 ) -> ChatRequest:
-    """Build the request: numbered evidence between two tags, then the question and its options. The number of the
-    sample, from 0, determines the seed."""
+    """Build the request: numbered evidence between two tags, then the question and its options."""
     listed = "\n\n".join(numbered(passage, n) for n, passage in enumerate(given, 1))
     system, shown = fenced(instructions, listed)
     lettered = "".join(f"\n{letter}) {option}" for letter, option in zip(ascii_uppercase, options, strict=False))
@@ -84,8 +72,6 @@ def request_for(
         system,
         f"{shown}\n\nQuestion: {question}{lettered}",
         max_tokens=max_tokens,
-        temperature=0.7 if sample else 0.0,
-        seed=TRIES * sample,
         logprobs=bool(options),
     )
 

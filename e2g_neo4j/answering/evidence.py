@@ -34,8 +34,6 @@ def evidence_budget(model: StreamingChatModel, settings: Settings, *fixed: str) 
     """Return how many tokens of evidence fit into a prompt: `settings.evidence_tokens`, or less for a small context.
 
     Args:
-        model: The chat model.
-        settings: The settings.
         *fixed: The other texts of the prompt.
     """
     if model.context is None:
@@ -56,7 +54,6 @@ def facts_within_budget(facts: Sequence[Fact], budget: int, model: StreamingChat
     """Return the first facts that fit into a token budget, as passages whose source is the element ids of both nodes.
 
     Args:
-        facts: The facts.
         budget: Maximum number of tokens.
         model: The chat model, which counts tokens.
     """
@@ -172,8 +169,6 @@ def cited_answer(
     """Return the answer of a reply with its valid citations, or None if it has no text.
 
     Args:
-        reply: The reply.
-        evidence: The evidence.
         given: The passages and facts that may be cited, by number from 1.
         valid: The numbers that may be cited. Default: those of all.
     """

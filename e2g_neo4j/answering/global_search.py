@@ -165,7 +165,6 @@ def with_passages(
     """Find the text that supports points of reports: of what each report was made from, the window most like the point.
 
     Args:
-        models: The models.
         points: The points, with the numbers of their reports.
         given: The reports by number, as passages.
         reports: The reports by corpus and id.
@@ -201,9 +200,7 @@ def _supporting(
     """Find the text that supports points in corpora that were made with the same models.
 
     Args:
-        points: The points.
         places: The reports of each point, by corpus and id.
-        corpora: The corpora.
 
     Returns:
         The numbers of points with a passage, one for each of their reports.
@@ -231,7 +228,6 @@ def most_alike(
     the point that it has counts as much.
 
     Args:
-        points: The points.
         rows: Rows of `report_windows.cypher`, the nearest windows first.
         texts: The windows by id.
     """

@@ -1,29 +1,31 @@
-"""The ways to answer a question, each one object, and what may be asked of them. A new one is added to `METHODS`."""
+"""Answer a question with a chat model by one of the methods, each one object. A new one is added to `METHODS`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from e2g_neo4j.answering.all_text import all_text
-from e2g_neo4j.answering.calls import Calls
+from e2g_neo4j.answering.calls import Calls, no_progress
 from e2g_neo4j.answering.direct import answer_from
 from e2g_neo4j.answering.drift import drift
+from e2g_neo4j.answering.evidence import usage_of, with_round_trips
 from e2g_neo4j.answering.global_search import Level, global_search
-from e2g_neo4j.answering.map_reduce import BATCHES, map_reduce
+from e2g_neo4j.answering.map_reduce import BATCHES, all_text, map_reduce
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.retrieval.chat_calls import ChatCalls
+from e2g_neo4j.retrieval.history import make_stand_alone
 from e2g_neo4j.retrieval.options import MAX_TOKENS, RetrievalOptions
-from e2g_neo4j.runtime.requests import Operation
+from e2g_neo4j.retrieval.retrieve import retrieve
+from e2g_neo4j.runtime.requests import Emit, Operation
 from e2g_neo4j.settings import Settings
+from e2g_neo4j.types.chat import StreamingChatModel
+from e2g_neo4j.types.reports import Progress
 from e2g_neo4j.types.results import Answer, Evidence
 
 MethodName: TypeAlias = Literal["direct", "map_reduce", "all_text", "global", "drift"]
 """The names of METHODS, for annotations."""
-
-MAX_SAMPLES = 10
-"""Maximum number of answers that are sampled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Method:
         run: Answers a question.
         searches: Whether it gets evidence. Others emit what they read.
         takes: The retrieval options that it takes.
-        takes_choices: Whether it takes choices and samples.
+        takes_choices: Whether it takes choices.
         takes_level: Whether it reads reports of a level.
         needs_chat_model: Whether evidence without an answer is less than it promises.
         batches: The prompts that the evidence fills without `k` and `tokens`, about.
@@ -88,7 +90,7 @@ METHODS: Mapping[str, Method] = {
             name="direct",
             title="The direct method",
             summary="the evidence, in one prompt",
-            run=lambda asked: answer_from(asked.evidence, asked.calls, asked.options.choices, asked.options.samples),
+            run=lambda asked: answer_from(asked.evidence, asked.calls, asked.options.choices),
             takes_choices=True,
             needs_chat_model=False,
         ),
@@ -142,7 +144,6 @@ class AnswerOptions:
 
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
     choices: Sequence[str] = ()
-    samples: int = 1
     method: MethodName = "direct"
     level: Level | None = None
     max_tokens: int | None = None
@@ -151,12 +152,8 @@ class AnswerOptions:
         if self.method not in METHODS:
             raise QueryError(f"There is no method {self.method!r}: choose among {', '.join(METHODS)}.")
         method, level = METHODS[self.method], self.level
-        if not 1 <= self.samples <= MAX_SAMPLES:
-            raise QueryError(f"Got samples={self.samples}: pass 1 to {MAX_SAMPLES}.")
-        if not method.takes_choices and (self.choices or self.samples > 1):
-            raise QueryError(
-                f"{method.title} writes one answer in words: leave out options and samples, or the method."
-            )
+        if not method.takes_choices and self.choices:
+            raise QueryError(f"{method.title} writes an answer in words: leave out the choices, or the method.")
         if level is not None and not method.takes_level:
             [reading] = (one.name for one in METHODS.values() if one.takes_level)
             raise QueryError(
@@ -173,3 +170,38 @@ class AnswerOptions:
             )
         if given:
             raise QueryError(f"{method.title} does not search for passages: leave out {', '.join(given)}.")
+
+
+def answer(
+    models: Models,
+    question: str,
+    corpora: Sequence[str],
+    options: AnswerOptions,
+    model: StreamingChatModel | None = None,
+    progress: Progress | None = None,
+) -> Operation[Answer]:
+    """Emit the evidence for a question, or what is read for it, and answer. `E2G.answer` and `E2G.stream` execute this.
+
+    Without a chat model, the answer has the evidence alone."""
+    method, retrieval, settings = METHODS[options.method], options.retrieval, models.settings
+    if options.max_tokens is not None and options.max_tokens < settings.answer_tokens:
+        settings = settings.model_copy(update={"answer_tokens": options.max_tokens})
+    model = model or models.chat_model
+    if model is None or method.searches:
+        retrieval = method.evidence_options(retrieval, settings)
+        evidence = yield from retrieve(models, question, corpora, retrieval, model, rewriter=model)
+        yield Emit(evidence)
+        if model is None:
+            return Answer(None, evidence)
+        calls = Calls(model, settings, usage_of(evidence), progress=progress or no_progress)
+        return (yield from method.run(Asked(evidence, models, calls, options, retrieval)))
+    calls = Calls(model, settings, progress=progress or no_progress)
+    asked = question
+    if retrieval.history:
+        rewriter = ChatCalls(model, settings.prompts, calls.used)
+        asked = (yield from make_stand_alone(question, retrieval.history, models.nlp, rewriter)).question
+    evidence = Evidence(asked, tuple(corpora), "global", "", (), (), 0, (), mode=method.name)
+    found = yield from with_round_trips(method.run(Asked(evidence, models, calls, options, retrieval)))
+    if asked == question:
+        return found
+    return replace(found, evidence=replace(found.evidence, question=question, searched_as=asked))

@@ -73,7 +73,6 @@ def answer_of(
 
     Args:
         kept: The points, the most important first.
-        evidence: The evidence.
         given: The passages whose numbers the points have.
         calls: The calls so far.
         not_said: The answer without points.

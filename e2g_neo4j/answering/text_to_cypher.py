@@ -13,7 +13,7 @@ from typing import Any
 
 from neo4j import Driver
 
-from e2g_neo4j.answering.statement_rules import refused_plan, refused_words
+from e2g_neo4j.answering.statement_parser import refused_plan, refused_words
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError, UnusableReplyError
 from e2g_neo4j.graph.doctor import OWN_PROPERTIES
 from e2g_neo4j.graph.read_only import RejectedStatementError, Rows, reading
@@ -52,8 +52,6 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
     """Let the chat model write a statement, and run it. `E2G.text_to_cypher` executes this operation.
 
     Args:
-        models: The models.
-        question: The question.
         corpus: The corpus. The database must have no other one.
 
     Raises:
@@ -132,8 +130,6 @@ def run_for(
 
     Args:
         corpus: The only corpus that the database may have.
-        statement: The statement.
-        parameters: Its parameters.
 
     Raises:
         InputError: The statement is refused for its plan, or there is another corpus.

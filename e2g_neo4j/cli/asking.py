@@ -33,7 +33,7 @@ from e2g_neo4j.cli.waiting import progress as show_progress
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.evaluation.comparison import Comparison, compare
-from e2g_neo4j.evaluation.comparison_page import page as comparison_page
+from e2g_neo4j.evaluation.pages import comparison_page
 from e2g_neo4j.graph.catalog import MAX_TEXT
 from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.retrieval.requirements import mode_info
@@ -127,9 +127,6 @@ def ask(
         list[str] | None,
         typer.Option("--choice", help="A choice of a multiple-choice question. Repeat for each choice."),
     ] = None,
-    samples: Annotated[
-        int, typer.Option("--samples", help="Sample as many answers, up to 10, and keep the one they agree on most.")
-    ] = 1,
     method: Annotated[
         MethodName,
         typer.Option(
@@ -163,7 +160,7 @@ def ask(
     with E2G() as e2g, ExitStack() as shown:
         progress = shown.enter_context(show_progress(quiet=as_json))
         asked = choose_corpora(e2g, corpora)
-        options: dict[str, Any] = {"choices": choices or (), "samples": samples, "method": method, "level": chosen}
+        options: dict[str, Any] = {"choices": choices or (), "method": method, "level": chosen}
         for piece in e2g.stream(question, corpora=asked, progress=progress, **options, **retrieval):
             if isinstance(piece, Answer):
                 answer = piece

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 import typer
 from rich.console import Console
@@ -15,7 +15,7 @@ from rich.table import Table
 from e2g_neo4j.answering.methods import MethodName
 from e2g_neo4j.cli.files import check_file, write_file
 from e2g_neo4j.cli.options import METHOD_NAMES, LlmWhereUsed, Overwrite, Where, choose_corpus, modes_named
-from e2g_neo4j.cli.terminal import draw, escape, new_table, out, plural
+from e2g_neo4j.cli.terminal import draw, escape, new_table, out
 from e2g_neo4j.cli.waiting import progress as show_progress
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import WORSE
@@ -23,27 +23,9 @@ from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
 from e2g_neo4j.evaluation.changes import Change, changes_since, read_scores
 from e2g_neo4j.evaluation.gold import HistoryKind
 from e2g_neo4j.evaluation.judging import Judging
-from e2g_neo4j.evaluation.report import (
-    ANSWERS,
-    ANSWERS_EXPLAINED,
-    CALLS,
-    CITED,
-    CITED_EXPLAINED,
-    ENTITIES,
-    ENTITIES_EXPLAINED,
-    JUDGED_EXPLAINED,
-    TIMES,
-    TIMES_EXPLAINED,
-    answer_costs,
-    calls_to_find,
-    citations,
-    entity_statistics,
-    judged_columns,
-    page,
-    times,
-    win_rates,
-)
-from e2g_neo4j.evaluation.results import Group, Interval, ModeResult
+from e2g_neo4j.evaluation.pages import evaluation_page
+from e2g_neo4j.evaluation.results import Interval
+from e2g_neo4j.evaluation.tables import Cell, describe, tables_of
 from e2g_neo4j.retrieval.options import Unit
 
 BASE = "dense"
@@ -87,9 +69,6 @@ def evaluate_command(
         Unit | None,
         typer.Option("--unit", help="What to rank: window or chunk. (default: that of each mode)"),
     ] = None,
-    busy: Annotated[
-        bool, typer.Option("--busy", help="Measure times again while another process uses all cores.")
-    ] = False,
     answers: Annotated[
         bool, typer.Option("--answers", help="Also answer the questions with the chat model, and score the answers.")
     ] = False,
@@ -121,7 +100,7 @@ def evaluate_command(
     ] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all results to this JSON file.")] = None,
     html_file: Annotated[
-        Path | None, typer.Option("--html", help="Write an HTML page with charts to this file.")
+        Path | None, typer.Option("--html", help="Write an HTML page with the tables to this file.")
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -146,7 +125,6 @@ def evaluate_command(
             against=base,
             k=k,
             unit=unit,
-            busy=busy,
             answers=answers,
             judged=judge,
             llm=llm,
@@ -159,7 +137,7 @@ def evaluate_command(
                 json_file, json.dumps(asdict(found), ensure_ascii=False, indent=1) + "\n", "--json", overwrite=overwrite
             )
         if html_file is not None:
-            write_file(html_file, page(found), "--html", overwrite=overwrite)
+            write_file(html_file, evaluation_page(found), "--html", overwrite=overwrite)
     finally:  # the evaluation may have taken hours
         print_tables(out, found)
     if scores_before is not None:
@@ -170,71 +148,21 @@ def evaluate_command(
 
 
 def print_tables(out: Console, found: Evaluation) -> None:
-    """Print the scores of all questions, of each type and each route, the differences to the base mode, and times."""
-    out.print(
-        f"[bold]{escape(found.corpus)}[/bold]: {plural(found.questions, 'question')}, k={found.k}, "
-        f"unit {found.unit or 'of the mode'}, ranking version {found.ranking}. "
-        "Means over questions with 95 % bootstrap intervals.\n"
-    )
-    groups: list[tuple[str, str, Group, ModeResult | None]] = [
-        ("all", mode, result.overall, result) for mode, result in found.modes.items()
-    ]
-    groups += [
-        (kind, mode, result.by_type[kind], None)
-        for kind in found.types
-        for mode, result in found.modes.items()
-        if kind in result.by_type
-    ]
-    groups += [
-        (f"{route} route", mode, group, None)
-        for mode, result in found.modes.items()
-        for route, group in result.by_route.items()
-    ]
-    metrics = list(dict.fromkeys(name for _, _, group, _ in groups for name in group.scores))
-    calls = calls_to_find(found)
-    columns = ("median ms", "p95 ms", "round trips", "tokens", *(CALLS if calls else ()))
-    table = _table(["questions", "mode"], ["n", *metrics, *columns])
-    previous = ""
-    for name, mode, group, result in groups:
-        if previous and name != previous:
-            table.add_section()
-        table.add_row(
-            escape(name if name != previous else ""),
-            mode,
-            str(group.questions),
-            *(_cell(group.scores.get(metric)) for metric in metrics),
-            *((*_costs(result), *calls.get(mode, ())) if result else ()),
-        )
-        previous = name
-    draw(out, table)
+    """Print the tables of an evaluation."""
+    out.print(f"[bold]{escape(found.corpus)}[/bold]: {describe(found)}")
+    for table in tables_of(found):
+        if table.rows:
+            out.print(f"\n[bold]{escape(table.title)}[/bold]. {escape(table.note)}\n")
+            drawn, previous = _table(list(table.columns[: table.names]), list(table.columns[table.names :])), None
+            for name, *cells in table.rows:
+                again = table.names > 1 and name == previous
+                if previous is not None and table.names > 1 and not again:
+                    drawn.add_section()
+                drawn.add_row(*(_cell(one, signed=table.signed) for one in ("" if again else name, *cells)))
+                previous = name
+            draw(out, drawn)
     for mode, reason in found.failed.items():
         out.print(f"Left out: {mode}. {escape(reason)}")
-    compared = [(name, mode, group) for name, mode, group, _ in groups if group.differences]
-    if compared:
-        out.print(f"\nPaired differences to [bold]{found.against}[/bold]; bold if the interval excludes 0.\n")
-        table = _table(["questions", "mode"], ["n", *metrics])
-        for name, mode, group in compared:
-            cells = (_cell(group.differences.get(metric), signed=True) for metric in metrics)
-            table.add_row(escape(name), mode, str(group.questions), *cells)
-        draw(out, table)
-    model, judge = escape(found.chat_model or ""), escape(found.judge_model or "")
-    answered = {mode: answer_costs(one.answers) for mode, one in found.modes.items() if one.answers}
-    judged, columns = win_rates(found), judged_columns(found)
-    _print_by_mode(out, f"Answers of [bold]{model}[/bold]. {ANSWERS_EXPLAINED}", ANSWERS, answered)
-    _print_by_mode(out, f"Judged by [bold]{judge}[/bold] against {found.against}. {JUDGED_EXPLAINED}", columns, judged)
-    _print_by_mode(out, f"Citations checked by [bold]{judge}[/bold]. {CITED_EXPLAINED}", CITED, citations(found))
-    _print_by_mode(out, f"Entities of the questions. {ENTITIES_EXPLAINED}", ENTITIES, entity_statistics(found))
-    _print_by_mode(out, TIMES_EXPLAINED, TIMES, {mode: times(result) for mode, result in found.modes.items()})
-
-
-def _print_by_mode(out: Console, title: str, columns: Sequence[str], rows: Mapping[str, Sequence[str]]) -> None:
-    """Print a table with a row for each mode, unless there is none."""
-    if rows:
-        out.print(f"\n{title}\n")
-        table = _table(["mode"], list(columns))
-        for mode, cells in rows.items():
-            table.add_row(mode, *cells)
-        draw(out, table)
 
 
 def print_changes(out: Console, changes: Sequence[Change]) -> None:
@@ -254,19 +182,15 @@ def print_changes(out: Console, changes: Sequence[Change]) -> None:
                 out.print(f"{one.mode} {one.score} {word}: {listed}{more}")
 
 
-def _costs(result: ModeResult) -> list[str]:
-    return [f"{result.median_ms:.1f}", f"{result.p95_ms:.1f}", str(result.round_trips), str(result.tokens)]
-
-
 def _table(left: list[str], right: list[str]) -> Table:
     columns = [*left, *(column.replace(" ", "\n") for column in right)]
     return new_table(columns, [False] * len(left) + [True] * len(right))
 
 
-def _cell(value: Interval | None, *, signed: bool = False) -> Any:
-    """Format the mean and, below it, the interval."""
-    if value is None:
-        return ""
+def _cell(value: Cell, *, signed: bool = False) -> str:
+    """Format a text, or a mean and, below it, its interval."""
+    if not isinstance(value, Interval):
+        return "" if value is None else escape(str(value))
     sign = "+" if signed else ""
     mean = f"{value.mean:{sign}.3f}"
     if signed and (value.low > 0 or value.high < 0):

@@ -113,7 +113,6 @@ RETRIEVAL: dict[str, tuple[Any, Any]] = {
     "relationship_types": (declare("relationship_types", str, more="Separated by commas."), ""),
     "llm": (declare("llm", bool, "--llm", more=f"These are {MODEL_MODES}."), False),
     "where": (Where, None),
-    "until": (declare("until", int | None), None),
     "without": (declare("without", list[str] | None, metavar="NAME", more="Repeat for each."), None),
 }
 """By field of `RetrievalOptions`: the option on the command line, and its default."""

@@ -11,7 +11,7 @@ from rich.console import Console
 from e2g_neo4j.browser.statements import params
 from e2g_neo4j.cli.terminal import escape, plural, table
 from e2g_neo4j.evaluation.comparison import Comparison
-from e2g_neo4j.evaluation.comparison_page import COLUMNS, OVERLAP_EXPLAINED, mode_rows, overlap_rows
+from e2g_neo4j.evaluation.tables import compare_tables
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.settings import MAX_HOPS
@@ -102,12 +102,13 @@ def _cypher(out: Console, found: Evidence) -> None:
 
 def comparison(out: Console, found: Comparison) -> None:
     """Print costs and overlap of the modes, and the passages of each."""
-    table(out, COLUMNS, mode_rows(found))
+    modes, overlap = compare_tables(found)
+    table(out, modes.columns, modes.rows)
     for mode, reason in found.failed.items():
         out.print(f"Left out: {mode}. {escape(reason)}")
     if len(found.modes) > 1:
-        out.print(f"\n{OVERLAP_EXPLAINED}\n")
-        table(out, ["mode", *found.modes], overlap_rows(found))
+        out.print(f"\n{overlap.note}\n")
+        table(out, overlap.columns, overlap.rows)
         out.print("\nPassages marked with * have no character that another mode returns.")
     for mode, result in found.modes.items():
         out.print(f"\n[bold]{mode}[/bold]")

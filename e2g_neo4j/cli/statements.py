@@ -11,7 +11,6 @@ from e2g_neo4j.cli.options import ExistingCorpus, Json, choose_corpus
 from e2g_neo4j.cli.terminal import escape, out, plural, print_json, table
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
-from e2g_neo4j.retrieval.templates import CORPUS
 from e2g_neo4j.retrieval.templates import templates as all_templates
 from e2g_neo4j.runtime.statements import Variant, header, load, statement_names
 from e2g_neo4j.settings import load_settings
@@ -48,15 +47,13 @@ def cypher(
         return
     out.print(escape(result.statement))
     _show(result)
-    _show_usage(result)
+    tokens = f"{result.prompt_tokens} tokens of prompts and {result.completion_tokens} of replies"
+    out.print(f"{result.calls} {'call' if result.calls == 1 else 'calls'} of the chat model, {tokens}.")
 
 
 def template(
     name: Annotated[str | None, typer.Argument(help="The template. (default: list all)", show_default=False)] = None,
     values: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE…", help="Its parameters.")] = None,
-    question: Annotated[
-        str | None, typer.Option("--question", help="Let the chat model take the other parameters from a question.")
-    ] = None,
     corpus: ExistingCorpus = None,
     as_json: Json = False,
 ) -> None:
@@ -71,16 +68,11 @@ def template(
             raise InputError(f"{one!r} is not a new parameter: write KEY=VALUE, once for each parameter.")
         parameters[key] = value
     with E2G() as e2g:
-        result = e2g.run_template(name, parameters, corpus=choose_corpus(e2g, corpus), question=question)
+        result = e2g.run_template(name, parameters, corpus=choose_corpus(e2g, corpus))
     if as_json:
         print_json(result)
         return
-    if question is not None:
-        used = (f"{key}={value}" for key, value in result.parameters.items() if key != CORPUS)
-        out.print(escape(f"Parameters: {', '.join(used)}"))
     _show(result)
-    if result.calls:
-        _show_usage(result)
 
 
 def _show_templates(*, as_json: bool) -> None:
@@ -125,11 +117,6 @@ def _show(result: StatementResult) -> None:
     table(out, result.columns, [[_excerpt(row[name]) for name in result.columns] for row in result.rows])
     rows = plural(len(result.rows), "row")
     out.print(f"The first {rows}; there are more." if result.more else f"{rows}.")
-
-
-def _show_usage(result: StatementResult) -> None:
-    tokens = f"{result.prompt_tokens} tokens of prompts and {result.completion_tokens} of replies"
-    out.print(f"{plural(result.calls, 'call')} of the chat model, {tokens}.")
 
 
 def _excerpt(value: object) -> str:

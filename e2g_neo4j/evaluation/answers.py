@@ -1,4 +1,4 @@
-"""Score the answers of a chat model.
+"""Ask for evidence and answers, and score the answers.
 
 Scores of one answer, from 0 to 1:
 `accuracy`     1 if the letter is that of the right option, for questions with options
@@ -15,21 +15,20 @@ It compares words: what negates a passage in its own words counts as supported.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from string import ascii_uppercase
 from typing import Any, Unpack
 
-from e2g_neo4j.answering.agreement import f1, f_measure, normalised, without_citations, words_of
 from e2g_neo4j.answering.methods import MethodName
-from e2g_neo4j.answering.support import passages_of, support
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ConfigurationError, UnusableReplyError
-from e2g_neo4j.evaluation.asking import tokens_of
 from e2g_neo4j.evaluation.gold import Question
-from e2g_neo4j.evaluation.results import ScoredAnswer
+from e2g_neo4j.evaluation.results import PARTS, ScoredAnswer
+from e2g_neo4j.evaluation.words import f1, f_measure, normalised, passages_of, support, without_citations, words_of
 from e2g_neo4j.retrieval.options import RetrievalKeywords
-from e2g_neo4j.runtime.requests import Chat, Emit, Request
+from e2g_neo4j.runtime.requests import Chat, Embed, EmbedAll, Emit, Request, Rerank
 from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.results import Answer, Evidence
 
@@ -76,7 +75,6 @@ def ask_for_answer(
 
     Args:
         e2g: The client.
-        question: The question.
         corpus: The corpus to search.
         method: How to answer, see `E2G.answer`.
         **retrieval: The retrieval options.
@@ -152,3 +150,44 @@ def rouge_l(said: Sequence[str], right: Sequence[str]) -> float:
         for at, other in enumerate(right, 1):
             row[at] = above[at - 1] + 1 if word == other else max(above[at], row[at - 1])
     return f_measure(row[-1], said, right)
+
+
+# --- evidence ----------------------------------------------------------------------------------------
+
+
+class _Parts:
+    """Measures the seconds of each of PARTS of one question. Their sum is the time of `E2G.retrieve`."""
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys(PARTS, 0.0)
+        self._part = "reading"  # spaCy processes the question before the first request
+        self._began = time.perf_counter()
+
+    def requested(self, request: Request) -> None:
+        self.ended(self._part)
+
+    def executed(self, request: Request, result: Any) -> None:
+        kinds = {Embed: "embedding", EmbedAll: "embedding", Rerank: "ranking", Chat: "ranking"}
+        self.ended(kinds.get(type(request), "database"))
+        self._part = "ranking"
+
+    def ended(self, part: str | None = None) -> None:
+        now = time.perf_counter()
+        self.seconds[part or self._part] += now - self._began
+        self._began = now
+
+
+def ask(
+    e2g: E2G, question: str, *, corpus: str, **retrieval: Unpack[RetrievalKeywords]
+) -> tuple[Evidence, dict[str, float]]:
+    """Retrieve the evidence and measure the seconds of each of PARTS."""
+    parts = _Parts()
+    with e2g.runner.observed(parts):
+        evidence = e2g.retrieve(question, corpus=corpus, **retrieval)
+    parts.ended()
+    return evidence, parts.seconds
+
+
+def tokens_of(e2g: E2G, evidence: Evidence) -> int:
+    """Return the length of all passages together, in tokens of the embedding model."""
+    return sum(len(e2g.models.embedder.token_spans(passage.text)) for passage in evidence.passages)

@@ -16,7 +16,7 @@ from typing import TypeAlias, Unpack
 
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError
-from e2g_neo4j.evaluation.asking import tokens_of
+from e2g_neo4j.evaluation.answers import tokens_of
 from e2g_neo4j.evaluation.gold import Span, covered
 from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.retrieval.strategy import check_modes

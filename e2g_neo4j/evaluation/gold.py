@@ -24,8 +24,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from e2g_neo4j.answering.support import content_words
 from e2g_neo4j.errors import InputError, NotFoundError
+from e2g_neo4j.evaluation.words import content_words
 from e2g_neo4j.types.results import Passage, Turn
 
 Span: TypeAlias = tuple[int, int]
@@ -347,8 +347,6 @@ def find_quote(quote: str, text: str, start: int, end: int) -> Span | None:
     """Find a quote in a range of a text. White space may differ.
 
     Args:
-        quote: The quote.
-        text: The text.
         start: Start of the range.
         end: End of the range.
 
@@ -364,8 +362,6 @@ def quotations(summary: str, text: str, start: int, end: int) -> list[tuple[int,
     """Find the sentences of a summary that quote a range of a text.
 
     Args:
-        summary: The summary.
-        text: The text.
         start: Start of the range.
         end: End of the range.
 

@@ -1,4 +1,4 @@
-"""A chat model judges an answer against that of the base mode.
+"""A chat model judges an answer against that of the base mode, and checks its citations.
 
 There are two ways. `graphrag` is GraphRAG's evaluation ("From Local to Global", arXiv 2404.16130, section 3): which
 answer is better by comprehensiveness, diversity, empowerment and directness. `race` is RACE of DeepResearch Bench
@@ -8,6 +8,10 @@ the reference, and the model divides each of the four into criteria of its own.
 
 No right answer is needed. A judge often prefers the answer that it reads first, so each pair is judged in both orders,
 and what contradicts itself is a tie. Citations are removed before.
+
+Citations are checked as by FACT of DeepResearch Bench (arXiv 2506.11763), where a citation is the address of a page:
+*citation accuracy* is the share of pairs of a claim and a passage that it cites which the passage supports, *effective
+citations* are the number of such pairs of an answer.
 """
 
 from __future__ import annotations
@@ -18,10 +22,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from e2g_neo4j.answering.agreement import without_citations
 from e2g_neo4j.errors import ConfigurationError
-from e2g_neo4j.evaluation.results import Judgement
-from e2g_neo4j.models.chat.json_replies import list_schema, number_schema, object_schema, objects_in, whole_number
+from e2g_neo4j.evaluation.results import CheckedCitations, Judgement
+from e2g_neo4j.evaluation.words import cited_claims, passages_of, without_citations
+from e2g_neo4j.models.chat.json_replies import (
+    list_schema,
+    number_schema,
+    object_schema,
+    objects_in,
+    valid_numbers,
+    whole_number,
+)
 from e2g_neo4j.models.chat.load import load_chat_model
 from e2g_neo4j.models.chat.prompts import fenced, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
@@ -29,7 +40,8 @@ from e2g_neo4j.models.chat.until_usable import ask_until_usable
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.chat import ChatRequest, ChatUsage, StreamingChatModel
+from e2g_neo4j.types.chat import ChatReply, ChatRequest, ChatUsage, StreamingChatModel
+from e2g_neo4j.types.results import Answer
 
 Judging: TypeAlias = Literal["graphrag", "race"]
 """How answers are judged."""
@@ -91,7 +103,6 @@ def judge(
     Args:
         model: The judge.
         settings: The settings, which may name a folder with a prompt `judge.txt` or `race.txt`.
-        question: The question.
         answer: The answer. None: there is none, so that nothing can be judged.
         base: The answer of the base mode.
         weights: The weights of RACE's criteria, to judge by these. None: judge by GraphRAG's.
@@ -139,7 +150,6 @@ def request_for(question: str, first: str, second: str, instructions: str, schem
     """Build the request: the question and both answers between two tags.
 
     Args:
-        question: The question.
         first: Answer 1.
         second: Answer 2.
         instructions: The system prompt.
@@ -193,3 +203,57 @@ def weights_in(text: str) -> dict[str, float] | None:
         if len(weights) == len(RACE) and any(weights.values()):
             return weights
     return None
+
+
+def check_citations(model: StreamingChatModel, settings: Settings, answer: Answer) -> Operation[CheckedCitations]:
+    """Check the citations of an answer, those of a passage in one call.
+
+    What a passage is cited for is not counted if no reply about it is usable.
+
+    Args:
+        model: The judge.
+        settings: The settings, which may name a folder with a prompt `check_citations.txt`.
+
+    Raises:
+        ModelError: The judge failed.
+    """
+    passages = passages_of(answer)
+    claims: defaultdict[int, dict[str, None]] = defaultdict(dict)
+    for claim, numbers in cited_claims(answer.text or ""):
+        for number in numbers:
+            if number in passages:
+                claims[number][claim] = None
+    instructions = load_prompt(PROMPTS / "check_citations.txt", settings.prompts)
+    used, checked, supported = ChatUsage(), 0, 0
+    for number, stated in sorted(claims.items()):
+        request = citation_request(passages[number], list(stated), instructions)
+        found = yield from ask_until_usable(model, request, partial(_supported, statements=len(stated)), used)
+        if found is not None:
+            checked += len(stated)
+            supported += len(found)
+    return CheckedCitations(checked, supported, used.calls, used.prompt_tokens)
+
+
+def citation_request(passage: str, statements: Sequence[str], instructions: str) -> ChatRequest:
+    """Build the request: a passage and numbered statements between two tags."""
+    listed = "\n".join(f"[{number}] {statement}" for number, statement in enumerate(statements, 1))
+    return ChatRequest(
+        *fenced(instructions, f"Passage:\n{passage}\n\nStatements:\n{listed}"),
+        max_tokens=MAX_TOKENS,
+        schema=supported_schema(len(statements)),
+    )
+
+
+def _supported(reply: ChatReply, statements: int) -> list[int] | None:
+    return supported_in(without_thought(reply.text), statements)
+
+
+def supported_schema(statements: int) -> dict[str, Any]:
+    """Return the JSON schema of the numbers of supported statements."""
+    return object_schema(supported=list_schema(number_schema(1, statements), statements))
+
+
+def supported_in(reply: str, statements: int) -> list[int] | None:
+    """Return the numbers of supported statements from a reply such as {"supported": [1, 3]}, or None if it has none."""
+    lists = [found["supported"] for found in objects_in(reply) if "supported" in found]
+    return valid_numbers(lists[-1], statements) if lists else None

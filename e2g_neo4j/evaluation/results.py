@@ -183,7 +183,6 @@ class ModeResult:
         median_ms: Median time of a question in milliseconds.
         p95_ms: 95th percentile of the time of a question.
         parts_ms: Median time of each of PARTS.
-        busy_median_ms: Median time of a question while another process uses all cores, if measured.
         round_trips: Maximum number of round trips of a question.
         tokens: Median length of the passages of a question, in tokens of the embedding model.
         outcomes: The results per question.
@@ -201,7 +200,6 @@ class ModeResult:
     median_ms: float
     p95_ms: float
     parts_ms: dict[str, float]
-    busy_median_ms: float | None
     round_trips: int
     tokens: int
     outcomes: list[Outcome]
@@ -271,15 +269,12 @@ def grouped(outcomes: Sequence[Outcome], base: Mapping[str, Outcome]) -> Group:
     )
 
 
-def mode_result(
-    outcomes: list[Outcome], base: Mapping[str, Outcome], busy_seconds: Sequence[float], *, with_entities: bool = False
-) -> ModeResult:
+def mode_result(outcomes: list[Outcome], base: Mapping[str, Outcome], *, with_entities: bool = False) -> ModeResult:
     """Aggregate the outcomes of a mode, with paired differences to `base`.
 
     Args:
         outcomes: The outcomes, at least one.
         base: The outcomes of the base mode by question, or nothing.
-        busy_seconds: Times of a question next to a busy process, if measured.
         with_entities: Whether the mode uses the entity graph.
     """
     milliseconds = [1000 * outcome.seconds for outcome in outcomes]
@@ -290,7 +285,6 @@ def mode_result(
         median_ms=float(np.median(milliseconds)),
         p95_ms=float(np.percentile(milliseconds, 95)),
         parts_ms={part: 1000 * float(np.median([outcome.parts[part] for outcome in outcomes])) for part in PARTS},
-        busy_median_ms=1000 * float(np.median(busy_seconds)) if busy_seconds else None,
         round_trips=max(outcome.round_trips for outcome in outcomes),
         tokens=int(np.median([outcome.tokens for outcome in outcomes])),
         outcomes=outcomes,

@@ -25,16 +25,13 @@ from functools import partial
 from time import perf_counter
 
 from e2g_neo4j.answering.methods import METHODS, AnswerOptions, MethodName
-from e2g_neo4j.answering.support import content_words
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError
-from e2g_neo4j.evaluation.answers import ask_for_answer, chat_model_for
-from e2g_neo4j.evaluation.asking import ask, tokens_of
-from e2g_neo4j.evaluation.background_load import busy_processes
-from e2g_neo4j.evaluation.citation_checks import check_citations
+from e2g_neo4j.evaluation.answers import ask, ask_for_answer, chat_model_for, tokens_of
 from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span, covered
-from e2g_neo4j.evaluation.judging import CRITERIA, Judging, judge, judge_model_for, weigh
+from e2g_neo4j.evaluation.judging import CRITERIA, Judging, check_citations, judge, judge_model_for, weigh
 from e2g_neo4j.evaluation.results import PARTS, CheckedCitations, Evaluation, Outcome, ScoredAnswer, mode_result
+from e2g_neo4j.evaluation.words import content_words
 from e2g_neo4j.retrieval.options import (
     MAX_TOKENS,
     RetrievalKeywords,
@@ -74,7 +71,6 @@ def evaluate(
     against: str | None = None,
     k: int = 25,
     unit: Unit | None = None,
-    busy: bool = False,
     answers: bool = False,
     judged: Judging | None = None,
     llm: bool = False,
@@ -94,7 +90,6 @@ def evaluate(
         k: Number of chunks per question.
         unit: What to rank: windows or whole chunks. Default: that of each mode. Modes that rank whole chunks only are
             asked without it.
-        busy: Measure times again while another process uses all cores.
         answers: Also answer the questions that have an `answer` with the chat model, and score the answers. They are
             given `settings.evidence_tokens` of evidence, whatever `k` is.
         judged: Also answer all questions without options, and have the judge compare the answers of each mode with
@@ -174,20 +169,11 @@ def evaluate(
                 if row != against:
                     outcomes[row] = [judge_one(one) if one.question == question.id else one for one in some]
             report("judging", number + 1, len(questions))
-    busy_seconds: dict[str, list[float]] = defaultdict(list)
-    if busy:
-        with busy_processes():
-            for number, (question, name) in enumerate(zip(questions, names, strict=True)):
-                for mode in selected:
-                    _, parts = ask(e2g, question.question, corpus=name, **asking.retrieval(question, mode, {"k": k}))
-                    busy_seconds[mode].append(sum(parts.values()))
-                report("asking beside a busy process", number + 1, len(questions))
     base = {outcome.question: outcome for outcome in outcomes[against]} if against else {}
     results = {
         row: mode_result(
             found,
             {} if row == against else base,
-            busy_seconds[row],
             with_entities=row in selected and "entities" in e2g.strategies[row].needs,
         )
         for row, found in outcomes.items()
@@ -352,7 +338,6 @@ def score(
         evidence: The evidence for k chunks.
         within: The evidence for each of BUDGETS.
         gold: The gold of the question, which determines the scores.
-        corpus: The indexed corpus.
         k: Number of chunks.
     """
     scores: dict[str, float] = {}

@@ -71,7 +71,6 @@ class ChatCalls:
 
         Args:
             prompt: The name of the prompt file.
-            question: The question.
             items: Texts that the model is shown with their numbers, from 1. Empty: it is shown the question only.
             schema: The JSON schema of the reply.
             parse: Returns what a reply means, or None if it is not usable.
@@ -115,8 +114,6 @@ def request_for(question: str, items: Sequence[str], instructions: str) -> ChatR
     """Build a request: numbered items between two tags, then the question; or the question between the tags.
 
     Args:
-        question: The question.
-        items: The items.
         instructions: The system prompt.
     """
     listed = "\n\n".join(_numbered(number, item) for number, item in enumerate(items, 1)) or question

@@ -55,7 +55,6 @@ def term_weights(question: str, texts: Sequence[str]) -> dict[str, float]:
     """Return the terms of a question with their weights: the rarer in the texts, the more.
 
     Args:
-        question: The question.
         texts: The texts that were found.
     """
     asked = frozenset(terms(question)) - _ASKING
@@ -67,7 +66,6 @@ def make_excerpt(text: str, weights: Mapping[str, float], start: int = 0) -> Exc
     """Return the best sentences of a text, in their order.
 
     Args:
-        text: The text.
         weights: The terms of the question, see `term_weights`.
         start: Where the text starts in its document.
     """

@@ -45,13 +45,11 @@ class Filter:
         conditions: The conditions.
         of: The number of documents of all corpora.
         by_corpus: The documents that are left, per corpus.
-        until: The position up to which they are searched, in characters. None: all of them.
     """
 
     conditions: Sequence[Condition]
     of: int
     by_corpus: dict[str, FilteredDocuments] = field(default_factory=dict)
-    until: int | None = None
 
     @property
     def left(self) -> int:
@@ -60,26 +58,14 @@ class Filter:
 
     @property
     def reason(self) -> str:
-        """Sentences that count the documents, and say how far they are searched."""
-        read = [f"Only chunks that end at character {self.until} or before are searched."] if self.until else []
-        return " ".join([*([self._counted] if self.conditions else []), *read])
-
-    @property
-    def _counted(self) -> str:
+        """A sentence that counts the documents."""
         verb = "leaves" if len(self.conditions) == 1 else "leave"
         conditions = " and ".join(map(str, self.conditions))
         return f"{conditions} {verb} {self.left} of {self.of} document{'s' * (self.of != 1)}."
 
 
-def find_documents(
-    conditions: Sequence[Condition], corpora: Sequence[str], until: int | None = None
-) -> Operation[Filter]:
+def find_documents(conditions: Sequence[Condition], corpora: Sequence[str]) -> Operation[Filter]:
     """Find the documents that meet all conditions.
-
-    Args:
-        conditions: The conditions.
-        corpora: The corpora.
-        until: The position up to which the documents are to be searched, in characters.
 
     Raises:
         NotFoundError: A corpus has no documents.
@@ -90,8 +76,8 @@ def find_documents(
     for row in rows:
         if not row["of"]:
             raise CorpusNotFoundError(row["corpus"])
-    by_corpus = {row["corpus"]: FilteredDocuments(row["documents"], 0 if until else _overfetch(row)) for row in rows}
-    found = Filter(conditions, sum(row["of"] for row in rows), by_corpus, until)
+    by_corpus = {row["corpus"]: FilteredDocuments(row["documents"], _overfetch(row)) for row in rows}
+    found = Filter(conditions, sum(row["of"] for row in rows), by_corpus)
     if not found.left:
         yield from _check_names(conditions, corpora)
     return found

@@ -63,7 +63,6 @@ def make_stand_alone(
     """Return the question with what it needs of the earlier turns.
 
     Args:
-        question: The question.
         history: The earlier turns to consider, the latest last.
         nlp: The pipeline that finds names.
         chat: The chat model that rewrites the question. None: names are carried over.

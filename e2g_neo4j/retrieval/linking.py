@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -166,9 +165,7 @@ def link(
     shared = [candidate for link in links for candidate in candidates(link, hops)]
     if filter:
         visible = {id for documents in filter.by_corpus.values() for id in documents.ids}
-        last = math.inf if filter.until is None else filter.until
-        ends = {row["chunk"]: row["end"] for link in links for row in link["shared"]}
-        shared = [one for one in shared if one.place[0] in visible and ends[one.chunk] <= last]
+        shared = [one for one in shared if one.place[0] in visible]
     return Linked(
         entities,
         ignored,

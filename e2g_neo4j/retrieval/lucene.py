@@ -36,7 +36,6 @@ def lucene(question: str, corpus: str, statistics: WordStatistics | None = None,
     index ignores words such as "the".
 
     Args:
-        question: The question.
         corpus: The corpus to search.
         statistics: How rare the words are in the corpora that are searched. By default, they count as in the whole
             index.

@@ -129,12 +129,6 @@ class RetrievalOptions(BaseModel):
         'A mapping such as `{"author": "Bram Stoker", "year": {">=": 1890}}`, where a list of values means one of '
         'them; or texts such as `["year>=1890"]`. This takes one more round trip.',
     )
-    until: int | None = _option(
-        None,
-        "Search only what ends at this character or before, in every document: as far as one has read.",
-        "Entities, co-occurrences and the rarity of words stay those of the whole corpus. This takes one more round "
-        "trip.",
-    )
     without: tuple[str, ...] = _option(
         (),
         f"Names of entities to leave out, at most {MAX_WITHOUT}, to see what each contributes.",
@@ -225,8 +219,6 @@ class RetrievalOptions(BaseModel):
             raise ValueError(f"tokens is {self.tokens}: choose a number of tokens from {MIN_TOKENS} to {MAX_TOKENS}.")
         if self.unit == "window" and self.strategy.ranks != "windows":
             raise ValueError(f"Mode {self.mode} ranks whole chunks: choose another mode, or leave out the unit.")
-        if self.until is not None and self.until < 1:
-            raise ValueError(f"until is {self.until}: choose a position of at least 1 character.")
         if self.hops is not None and not 1 <= self.hops <= MAX_HOPS:
             raise ValueError(f"hops is {self.hops}: choose a number of edges from 1 to {MAX_HOPS}.")
         if self.relationship_types and "entities" not in self.strategy.needs:
@@ -310,7 +302,6 @@ class RetrievalKeywords(TypedDict, total=False):
     relationship_types: Sequence[str]
     llm: bool
     where: Where
-    until: int | None
     without: Sequence[str]
     history: Sequence[Turn | Mapping[str, str]]
 

@@ -68,7 +68,6 @@ def read_passage_graph(
 
     Args:
         query: The question.
-        vector: Its vector.
         weights: Per corpus, the weights of entities.
     """
     limit = max(query.limit, LIMIT)

@@ -27,7 +27,7 @@ Ranking: TypeAlias = Operation[RankedWindows]
 RankedChunks: TypeAlias = list[tuple[str, float]]
 """Ids of chunks with their scores, best first."""
 
-ALL_DOCUMENTS = {"documents": None, "until": None, "overfetch": 5}
+ALL_DOCUMENTS = {"documents": None, "overfetch": 5}
 """The parameters of a question without a filter. On servers without the SEARCH clause no index can be searched for one
 corpus, so five times as many nodes as are needed are read from it."""
 
@@ -73,7 +73,6 @@ class Query:
         statistics: How rare the words of the question are in these corpora. Default: as in the whole index.
         chat: The chat model that the mode asks, if the option `llm` is set.
         documents: Per corpus, the documents to search. None: all.
-        until: The position up to which chunks are searched, in characters of their document. None: all.
         layered: The corpora that have the layer that the mode needs or uses.
         without: Entities that pass on no activation.
         fulltext: The suffix of the full-text indexes of the corpora.
@@ -92,7 +91,6 @@ class Query:
     statistics: WordStatistics | None = None
     chat: ChatCalls | None = None
     documents: Mapping[str, FilteredDocuments] | None = None
-    until: int | None = None
     layered: Collection[str] = ()
     without: Sequence[str] = ()
     fulltext: str = ""
@@ -114,19 +112,19 @@ class Query:
     def read_file(self, file: Path, parameters: Mapping[str, Mapping[str, Any]]) -> Operation[Rows]:
         """Like `read_each`, with a statement of a mode outside this package.
 
-        The statement reads $documents, the ids of the documents to search, and $until, where the last chunk ends; null:
-        all. Or it includes fragments of this package that do.
+        The statement reads $documents, the ids of the documents to search, null: all; or it includes fragments of this
+        package that do.
 
         Args:
             file: The file with the statement and its header.
-            parameters: Parameters per corpus, without `corpus`, `documents` and `until`.
+            parameters: Parameters per corpus, without `corpus` and `documents`.
 
         Raises:
-            ConfigurationError: There is no such file, or the statement does not use $corpus, $documents and $until.
+            ConfigurationError: There is no such file, or the statement does not use $corpus and $documents.
         """
         name = str(file.resolve().with_suffix(""))
         text = load(name, Variant.FILTERED)
-        for parameter in ("$corpus", "$documents", "$until"):
+        for parameter in ("$corpus", "$documents"):
             if not re.search(rf"{re.escape(parameter)}\b", text):
                 raise ConfigurationError(
                     f"The statement in {file} does not use {parameter}: restrict what it matches by {parameter}."
@@ -139,5 +137,5 @@ class Query:
         if self.documents is not None:
             for corpus, values in given.items():
                 left = self.documents[corpus]
-                values |= {"documents": list(left.ids), "until": self.until, "overfetch": left.overfetch}
+                values |= {"documents": list(left.ids), "overfetch": left.overfetch}
         return given

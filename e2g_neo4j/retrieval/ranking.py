@@ -167,7 +167,6 @@ def referred_scores(
     Of several windows that refer to a document, it is what it receives from one of them. These windows are noted.
 
     Args:
-        windows: The windows.
         scores: Their scores.
         found: Which of them are candidates.
         signals: Rows of `signals.cypher`, one per corpus.
@@ -211,7 +210,6 @@ def relevance(
     """Score each window by the signals, without smoothing.
 
     Args:
-        windows: The windows.
         near: The cosine of each to the question.
         signals: Rows of `signals.cypher`, one per corpus.
         words: Whether BM25 counts.

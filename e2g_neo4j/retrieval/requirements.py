@@ -54,7 +54,6 @@ def read_corpora(
         names: Keys of the question's entities.
         other_names: Keys of other words of the question.
         terms: Terms of the question.
-        corpora: The corpora.
         proper: Names that may be a part of the name of an entity, or have typing errors, see `link_parameters`.
 
     Returns:

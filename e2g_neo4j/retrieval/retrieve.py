@@ -63,9 +63,7 @@ def retrieve(
 
     Args:
         models: The models that process the question.
-        question: The question.
         corpora: The corpora to search.
-        options: The retrieval options.
         chat_model: The chat model for the option `llm`. Default: that of the models.
         rewriter: The chat model that rewrites a question with earlier turns. Default: that of `llm`, if it is set.
 
@@ -215,8 +213,8 @@ def _find_evidence(
     budget = Budget(options.k, options.tokens)
     selection = Selection(question, corpora, budget, options.unit, token_spans, reranker)
     filter = None
-    if options.where or options.until:
-        filter = yield from find_documents(options.where, corpora, options.until)
+    if options.where:
+        filter = yield from find_documents(options.where, corpora)
     if filter and not filter.left:
         return _nothing(selection, options, filter)
     ranking_each = [one.group.run(_rank(one, selection, options, filter, chat), one.embed) for one in asked]
@@ -274,7 +272,6 @@ def _rank(
         statistics=word_statistics(rows) if terms and strategy.takes("full_text") else None,
         chat=chat,
         documents=filter.by_corpus if filter else None,
-        until=options.until,
         layered=[row["corpus"] for row in rows if strategy.layer and row[strategy.layer] is not None],
         fulltext=fulltext,
         without=options.without,

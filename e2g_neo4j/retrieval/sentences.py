@@ -57,7 +57,6 @@ def cosines(vector: Sequence[float], corpus: str, packed: Iterable[tuple[str, by
 
     Args:
         vector: The vector of the question.
-        corpus: The corpus.
         packed: Ids of chunks with the packed vectors of their sentences.
 
     Raises:

@@ -102,17 +102,15 @@ def run_template(
     """Run a template. `E2G.run_template` executes this operation.
 
     Args:
-        settings: The settings.
         name: The name of the template.
         parameters: Its parameters. Texts are converted to the type of the parameter.
-        corpus: The corpus.
 
     Raises:
         NotFoundError: There is no such template, corpus or entity.
         InputError: A parameter is missing, unknown or of another type, or the statement does not only read.
     """
     template = template_of(settings, name)
-    values = checked(template, parameters)
+    values = convert_parameters(template, parameters)
     [row] = yield Read("query/corpus", {"corpus": corpus, "terms": []})
     if not row["found"]:
         raise CorpusNotFoundError(corpus)
@@ -145,26 +143,15 @@ def template_of(settings: Settings, name: str) -> Template:
     return by_name[name]
 
 
-def checked(template: Template, parameters: Mapping[str, Any], *, all_given: bool = True) -> dict[str, Any]:
-    """Return the values of parameters of a template.
-
-    Args:
-        template: The template.
-        parameters: The parameters.
-        all_given: Whether none may be missing.
-
-    Raises:
-        InputError: A parameter is missing, unknown or of another type.
-    """
+def convert_parameters(template: Template, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a template's parameters. Raise InputError if one is missing, unknown or of another type."""
     types = {one.name: one.type for one in template.parameters}
     takes = ", ".join(f"{name} ({type})" for name, type in types.items()) or "none"
     if unknown := parameters.keys() - types.keys():
         raise InputError(f"The template {template.name} has no parameter {min(unknown)!r}. Its parameters: {takes}.")
-    if all_given and (missing := types.keys() - parameters.keys()):
+    if missing := types.keys() - parameters.keys():
         raise InputError(f"The template {template.name} needs the parameter {min(missing)!r}. Its parameters: {takes}.")
-    return {
-        name: _converted(template, name, type, parameters[name]) for name, type in types.items() if name in parameters
-    }
+    return {name: _converted(template, name, type, parameters[name]) for name, type in types.items()}
 
 
 def _converted(template: Template, name: str, type: ParameterType, value: Any) -> Any:

@@ -167,7 +167,6 @@ def pack(ranked: Iterable[tuple[Window, float]], budget: Budget) -> list[tuple[W
 
     Args:
         ranked: Windows with their scores, best first.
-        budget: The budget.
     """
     pool: list[tuple[Window, float, float]] = []
     room = 1 + ROUNDING

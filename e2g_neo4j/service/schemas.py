@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from e2g_neo4j.answering.methods import MAX_SAMPLES, MethodName, tell_methods
+from e2g_neo4j.answering.methods import MethodName, tell_methods
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
 from e2g_neo4j.types.properties import MAX_PROPERTIES, check_names, check_properties
@@ -78,7 +78,6 @@ class AskedQuestion(Question):
 
     Attributes:
         choices: 2 to 26 answers to choose from; empty: a free answer.
-        samples: Number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
         method: How to answer.
         level: Which reports the method `global` reads, see `E2G.answer`.
         max_tokens: Maximum tokens of the answer, if it is less than the configured one.
@@ -86,7 +85,6 @@ class AskedQuestion(Question):
     """
 
     choices: Annotated[tuple[Choice, ...], Field(max_length=26, fail_fast=True)] = ()
-    samples: Annotated[int, Field(ge=1, le=MAX_SAMPLES)] = 1
     method: Annotated[MethodName, Field(description=tell_methods("`{}`".format))] = "direct"
     level: Annotated[int, Field(ge=1)] | Literal["dynamic"] | None = None
     max_tokens: Annotated[int, Field(ge=1, le=2**31)] | None = None

@@ -16,7 +16,7 @@ from scripted_models import Says
 
 from e2g_neo4j import E2G, AsyncE2G, Settings, cli
 from e2g_neo4j.documents.files import from_text
-from e2g_neo4j.errors import ConfigurationError, InputError, NotFoundError, UnusableReplyError
+from e2g_neo4j.errors import ConfigurationError, InputError, UnusableReplyError
 from e2g_neo4j.managed_neo4j import Connection
 
 TEXT = "Luke Farran met Josiah Quill at Port Hesk. Luke Farran took the Averil out."
@@ -144,40 +144,6 @@ def test_the_commands_of_templates(settings: Settings, e2g: E2G, monkeypatch, ca
     names = [one["name"] for one in json.loads(capsys.readouterr().out)["templates"]]
     assert "ships" in names
     assert "neighbours_of" in names
-
-
-def test_a_model_takes_the_parameters_of_a_template_from_a_question(
-    settings: Settings, e2g: E2G, ollama_server: RealOllama, monkeypatch, capsys
-) -> None:
-    """Text to Cypher need not be allowed."""
-    filler = ollama_server.create("filler", Says('{"entity": "Luke Farran", "limit": 1}'))
-    chosen = settings.model_copy(update={"chat_model": f"ollama:{filler}", "text_to_cypher": False})
-    question = "Who stands beside Luke Farran?"
-    with E2G(settings=chosen) as client:
-        found = client.run_template("neighbours_of", corpus="log", question=question)
-        given = client.run_template("neighbours_of", {"limit": 2}, corpus="log", question=question)
-        with pytest.raises(NotFoundError, match="no entity 'Hester'"):
-            client.run_template("neighbours_of", {"entity": "Hester"}, corpus="log", question=question)
-    assert given.parameters["limit"] == 2
-    assert found.parameters == {"entity": "luke farran", "limit": 1, "corpus": "log"}
-    assert (len(found.rows), found.calls, found.template) == (1, 1, "neighbours_of")
-    assert found.prompt_tokens > 500, "a byte is a token"
-
-    async def asked() -> object:
-        async with AsyncE2G(settings=chosen) as same:
-            return await same.run_template("neighbours_of", corpus="log", question=question)
-
-    assert asyncio.run(asked()) == found
-    run = ("template", "neighbours_of", "--question", question, "--corpus", "log")
-    assert not command(monkeypatch, chosen, *run, "limit=2")
-    printed = capsys.readouterr().out
-    assert "Parameters: entity=luke farran, limit=2" in printed
-    assert "1 call of the chat model" in printed
-    assert not command(monkeypatch, chosen, *run, "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert (told["parameters"], told["calls"]) == (found.parameters, 1)
-    assert command(monkeypatch, chosen.model_copy(update={"chat_model": None}), *run) == 3
-    assert "E2G_CHAT_MODEL" in capsys.readouterr().err
 
 
 def test_a_database_with_another_corpus_is_refused(e2g: E2G, settings: Settings) -> None:

@@ -96,15 +96,6 @@ def test_a_filter_that_leaves_all_changes_nothing(client, mode):
         assert restricted.route == free.route
 
 
-@pytest.mark.parametrize("mode", STRATEGIES)
-def test_no_mode_shows_what_was_not_read(client, mode):
-    until = len(text_of(0)) // 2
-    found = client.retrieve(QUESTION, corpus=CORPUS, mode=mode, k=100, until=until)
-    assert found.passages
-    assert [passage for passage in found.passages if passage.end > until] == []
-    assert f"Only chunks that end at character {until} or before are searched." in found.reason
-
-
 def told(found):
     return [(passage.source, passage.level, passage.start, passage.end) for passage in found.passages]
 

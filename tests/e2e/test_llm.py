@@ -413,18 +413,6 @@ def test_methods_are_compared_by_their_answers(run, log, monkeypatch, tmp_path, 
     assert (code, "leave it out of the methods" in err) == (4, True)
 
 
-def test_several_answers_are_sampled(run, settings, log):
-    with E2G(settings=settings) as e2g:
-        one, three = (e2g.answer(QUESTION, corpus=log, k=3, samples=samples) for samples in (1, 3))
-    assert one.text == three.text
-    assert three.prompt_tokens == 3 * one.prompt_tokens > 0
-    code, out, _ = run("ask", QUESTION, "-c", log, "-k", "3", "--samples", "2")
-    assert code == 0
-    assert out.startswith("Luke Farran was at the helm [1]. He came from the moon [1].\n")
-    code, _, err = run("ask", QUESTION, "-c", log, "--samples", "11")
-    assert (code, "samples=11: pass 1 to 10" in err) == (4, True)
-
-
 def test_answers_need_a_chat_model(run, log, monkeypatch, tmp_path):
     monkeypatch.delenv("E2G_CHAT_MODEL")
     (tmp_path / "questions.jsonl").write_text(json.dumps({"question": QUESTION, "answer": "nobody"}))

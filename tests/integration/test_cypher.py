@@ -636,7 +636,7 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
     asked = {statement: parameters_of_all(statement) for statement in given}
     searching = {statement for statement, parameters in asked.items() if {"corpus", "documents"} <= parameters}
     for statement in searching - {name for name in given if name.startswith("index/")}:
-        asked[statement] |= {"overfetch", "until"}  # which all of them are told, as they are the documents
+        asked[statement] |= {"overfetch"}  # which all of them are told, as they are the documents
     assert given == asked
     assert {
         "query/link",

@@ -1,5 +1,4 @@
-"""Modes within some documents, or what of them was read, on the real server, against the naive implementation in a
-library of these alone."""
+"""Modes within some documents, on the real server, against the naive implementation in a library of these alone."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from uuid import uuid4
 from hypothesis import given
 from hypothesis import strategies as st
 from libraries import chunks_wanted, few_examples, libraries, remove, staging, vectors, write
-from naive import AmbiguousError, NaiveDocument, dense, tree, windows
+from naive import AmbiguousError, dense, tree, windows
 from neo4j import Driver
 from test_modes_real import QUESTIONS, WORDS, assert_first, assert_ranked_by_words, ids, ranked
 
@@ -21,17 +20,6 @@ from e2g_neo4j.retrieval.strategies import fulltext
 from e2g_neo4j.retrieval.strategies.dense import dense as dense_mode
 from e2g_neo4j.retrieval.strategies.tree import tree as tree_mode
 from e2g_neo4j.runtime import database
-
-
-def read_until(document: NaiveDocument, until: int | None) -> NaiveDocument:
-    """The document without the chunks that end after a position, and the summaries of any of them."""
-    ends = {node.id: max(leaf.end for leaf in document.leaves(node.id)) for node in document.nodes()}
-    left = {id for id, end in ends.items() if until is None or end <= until}
-    return replace(
-        document,
-        chunks=tuple(one for one in document.chunks if one.id in left),
-        summaries=tuple(one for one in document.summaries if one.id in left),
-    )
 
 
 @few_examples(8)
@@ -50,11 +38,9 @@ def test_rankings_equal_those_of_a_library_of_these_documents(driver: Driver, da
             chosen = data.draw(st.lists(st.sampled_from(library), unique_by=lambda one: one.id), "documents")
             vector, limit = data.draw(vectors(), "vector"), data.draw(chunks_wanted(), "limit")
             words = data.draw(QUESTIONS, "words")
-            until = data.draw(st.none() | st.sampled_from([c.end for one in library for c in one.chunks]), "until")
             for overfetch in (0, 1, 1000):
                 documents = {corpus: FilteredDocuments([one.id for one in chosen], overfetch)}
-                query = Query(" ".join(words), [corpus], limit, documents=documents, until=until)
-                chosen = [read_until(one, until) for one in chosen]
+                query = Query(" ".join(words), [corpus], limit, documents=documents)
                 with suppress(AmbiguousError):
                     assert ids(ranked(driver, dense_mode(query), vector)) == dense(chosen, vector)[:limit]
                     assert ids(ranked(driver, tree_mode(query), vector)) == tree(chosen, vector, limit)

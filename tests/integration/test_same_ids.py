@@ -126,7 +126,6 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "document": "long",
         "documents": ["d0", "long"],
         "overfetch": 2,
-        "until": None,
         "name_words": [WORD, "mr", "bob"],
         "wholes": ["bob", "ann"],
         "people": ["person", "name", "noun"],

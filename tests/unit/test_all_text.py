@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from operations import WordModel
 
-from e2g_neo4j.answering.all_text import without_overlaps
-from e2g_neo4j.answering.answer import answer
-from e2g_neo4j.answering.methods import AnswerOptions
+from e2g_neo4j.answering.map_reduce import without_overlaps
+from e2g_neo4j.answering.methods import AnswerOptions, answer
 from e2g_neo4j.errors import NotFoundError, QueryError
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.runtime.requests import Chat, Emit, Read

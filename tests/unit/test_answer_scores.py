@@ -11,13 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from e2g_neo4j.answering.agreement import f1, normalised
-from e2g_neo4j.answering.support import support
 from e2g_neo4j.errors import ConfigurationError, InputError, QueryError
 from e2g_neo4j.evaluation import Question, evaluate, read_questions
 from e2g_neo4j.evaluation.answers import letter_of, rouge_l, score_answer
-from e2g_neo4j.evaluation.report import page
+from e2g_neo4j.evaluation.pages import evaluation_page
 from e2g_neo4j.evaluation.results import PARTS, EntityStatistics, Evaluation, Outcome, ScoredAnswer, mode_result
+from e2g_neo4j.evaluation.words import f1, normalised, support
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 
 OPTIONS = ("Luke Farran", "Josiah Quill", "Hester")
@@ -203,15 +202,15 @@ def test_entities_are_counted_per_question():
     parts = dict.fromkeys(PARTS, 0.0)
     counts = [(0, 2, 0), (1, 0, 0), (3, 0, 3), (2, 1, 0)]
     outcomes = [Outcome(str(n), None, "global", {}, 0.1, parts, 2, 640, None, None, *of) for n, of in enumerate(counts)]
-    result = mode_result(outcomes, {}, [], with_entities=True)
+    result = mode_result(outcomes, {}, with_entities=True)
     assert result.entities == EntityStatistics(1.5, 0.75, 0.75, without=1, with_one=1, with_more=2)
-    found = page(Evaluation("c", 4, 25, None, modes={"auto": result, "dense": mode_result(outcomes, {}, [])}))
+    found = evaluation_page(Evaluation("c", 4, 25, None, modes={"auto": result, "dense": mode_result(outcomes, {})}))
     cells = "".join(f"<td>{cell}</td>" for cell in ("1.50", "0.75", "0.75", "1", "1", "2"))
     assert f'<th scope="row">auto</th>{cells}' in found
     assert found.count("<h2>Entities of the questions</h2>") == 1
-    assert "Entities of the questions" not in page(Evaluation("c", 4, 25, None))
-    assert "<p>4 questions, k = 25" in page(Evaluation("c", 4, 25, None))
-    assert "<p>1 question, k = 25" in page(Evaluation("c", 1, 25, None))
+    assert "Entities of the questions" not in evaluation_page(Evaluation("c", 4, 25, None))
+    assert "<p>4 questions, k=25" in evaluation_page(Evaluation("c", 4, 25, None))
+    assert "<p>1 question, k=25" in evaluation_page(Evaluation("c", 1, 25, None))
 
 
 def test_costs_are_means_over_the_answers():
@@ -221,10 +220,10 @@ def test_costs_are_means_over_the_answers():
         Outcome(str(n), None, "global", {"accuracy": 0.0}, 0.1, parts, 2, 640, answer)
         for n, answer in enumerate(answers)
     ]
-    result = mode_result(outcomes, {}, [])
+    result = mode_result(outcomes, {})
     assert result.answers is not None
-    found = page(Evaluation("c", 3, 25, None, modes={"dense": result}, chat_model="ollama:<m>"))
+    found = evaluation_page(Evaluation("c", 3, 25, None, modes={"dense": result}, chat_model="ollama:<m>"))
     assert "<h2>Answers of ollama:&lt;m&gt;</h2>" in found
     cells = "".join(f"<td>{cell}</td>" for cell in ("2", "1", "950", "2.00", "2250"))
     assert f'<th scope="row">dense</th>{cells}' in found
-    assert mode_result(outcomes[2:], {}, []).answers is None
+    assert mode_result(outcomes[2:], {}).answers is None

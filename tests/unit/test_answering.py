@@ -13,7 +13,6 @@ from e2g_neo4j.answering.calls import PROMPTS, Calls
 from e2g_neo4j.answering.citations import CitationFilter
 from e2g_neo4j.answering.direct import answer_from, letter_in, probabilities, request_for
 from e2g_neo4j.answering.evidence import facts_within_budget, numbered, within_budget
-from e2g_neo4j.answering.methods import AnswerOptions
 from e2g_neo4j.errors import ConfigurationError, ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.settings import Settings
@@ -174,9 +173,9 @@ def test_prompts_of_ones_own_replace_the_bundled_ones(tmp_path):
 # --- answers -----------------------------------------------------------------------------------------
 
 
-def told(reply: str | list[str], *passages: Passage, options: tuple[str, ...] = (), samples: int = 1, **more):
+def told(reply: str | list[str], *passages: Passage, options: tuple[str, ...] = (), **more):
     """The answer that a model's reply, or one reply after the other, leads to."""
-    operation = answer_from(evidence(*passages), Calls(COUNTING, Settings()), options, samples)
+    operation = answer_from(evidence(*passages), Calls(COUNTING, Settings()), options)
     replies = [reply] if isinstance(reply, str) else reply
     step: Any = next(operation)
     requests = []
@@ -233,49 +232,6 @@ def test_a_context_without_room_for_evidence_is_an_error():
 
     with pytest.raises(ModelError, match="E2G_LLM_CONTEXT"):
         next(answer_from(evidence(passage(0, 60)), Calls(narrow, Settings())))
-
-
-# --- samples -----------------------------------------------------------------------------------------
-
-
-def test_of_several_answers_the_one_that_agrees_most_is_kept() -> None:
-    """F1 of words: 0 to Luke, 2/3 and 4/5 between the other three, of which the second is nearest to both."""
-    replies = ["Luke [1].", "Josiah Quill [1].", "Quill.", "The mate Josiah Quill [9]."]
-    answer, requests = told(replies, passage(0, 60), samples=4)
-    assert (answer.text, answer.prompt_tokens, answer.completion_tokens) == ("Josiah Quill [1].", 4, 4)
-    assert [citation.number for citation in answer.citations] == [1]
-    assert [request.temperature for request in requests] == [0, 0.7, 0.7, 0.7]
-    assert len({request.seed for request in requests}) == 4
-
-
-def test_of_equal_answers_the_first_is_kept() -> None:
-    assert told(["Quill [1].", "Luke.", "Hester."], passage(0, 60), samples=3)[0].text == "Quill [1]."
-
-
-def test_of_answers_that_agree_alike_the_best_supported_is_kept() -> None:
-    """Two agree alike with each other. Of the second, two of three words stand in the passage."""
-    assert told(["Hester hid w1 [1].", "w1 w2 fell [1]."], passage(0, 60), samples=2)[0].text == "w1 w2 fell [1]."
-    assert told(["w1 w2 fell [1].", "Hester hid w1 [1]."], passage(0, 60), samples=2)[0].text == "w1 w2 fell [1]."
-
-
-def test_samples_without_text_do_not_count() -> None:
-    """Three requests for a reply with text, then the next sample. None of their seeds is repeated."""
-    answer, requests = told(["", "", "", "Quill.", "Quill.", "Luke."], passage(0, 60), samples=4)
-    assert answer.text == "Quill."
-    assert len({request.seed for request in requests}) == 6
-    with pytest.raises(UnusableReplyError):
-        told([""] * 6, passage(0, 60), samples=2)
-
-
-def test_the_letter_chosen_most_often_is_kept() -> None:
-    answer, _ = told(["A", "C", "C", "B"], passage(0, 60), options=OPTIONS, samples=4)
-    assert (answer.choice, answer.text) == ("C", "C")
-
-
-@pytest.mark.parametrize("samples", [0, 11])
-def test_samples_are_1_to_10(samples: int) -> None:
-    with pytest.raises(QueryError, match="1 to 10"):
-        AnswerOptions(samples=samples)
 
 
 # --- options -----------------------------------------------------------------------------------------

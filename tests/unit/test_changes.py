@@ -17,7 +17,7 @@ def evaluation(**scores: float) -> Evaluation:
     """An evaluation of one mode with the R@5 of each question."""
     parts = dict.fromkeys(PARTS, 0.0)
     outcomes = [Outcome(id, None, "global", {"R@5": score}, 0.1, parts, 2, 100) for id, score in scores.items()]
-    return Evaluation("c", len(outcomes), 5, None, modes={"auto": mode_result(outcomes, {}, ())})
+    return Evaluation("c", len(outcomes), 5, None, modes={"auto": mode_result(outcomes, {})})
 
 
 def saved(folder: Path, found: Evaluation) -> Path:

@@ -11,11 +11,10 @@ import pytest
 from libraries import StubModels
 from operations import WordModel
 
-from e2g_neo4j.answering.answer import answer
 from e2g_neo4j.answering.batches import batches_of
 from e2g_neo4j.answering.calls import PROMPTS
 from e2g_neo4j.answering.global_search import most_alike, shuffled
-from e2g_neo4j.answering.methods import AnswerOptions
+from e2g_neo4j.answering.methods import AnswerOptions, answer
 from e2g_neo4j.answering.reports import finest_level
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import objects_in
@@ -342,7 +341,7 @@ def test_a_context_without_room_for_reports_is_an_error() -> None:
         ({"level": "fine"}, "choose a number from 1"),
         ({"retrieval": RetrievalOptions(where={"year": 1})}, "choose the method all_text"),
         ({"retrieval": RetrievalOptions(k=3, mode="dense")}, "leave out k, mode"),
-        ({"choices": ["a", "b"]}, "Global search writes one answer"),
+        ({"choices": ["a", "b"]}, "Global search writes an answer"),
     ],
 )
 def test_options_that_do_not_apply_are_refused(more: dict[str, Any], message: str) -> None:

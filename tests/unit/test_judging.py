@@ -12,12 +12,12 @@ from operations import conversation
 
 from e2g_neo4j.errors import ConfigurationError, QueryError
 from e2g_neo4j.evaluation import Question, evaluate, read_questions
-from e2g_neo4j.evaluation.citation_checks import check_citations
 from e2g_neo4j.evaluation.judging import (
     CRITERIA,
     EQUAL,
     RACE,
     VERDICT,
+    check_citations,
     judge,
     judge_model_for,
     request_for,
@@ -26,7 +26,7 @@ from e2g_neo4j.evaluation.judging import (
     weigh,
     weights_in,
 )
-from e2g_neo4j.evaluation.report import page
+from e2g_neo4j.evaluation.pages import evaluation_page
 from e2g_neo4j.evaluation.results import PARTS, CheckedCitations, Evaluation, Judgement, Outcome, mode_result
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.strategies import STRATEGIES
@@ -164,15 +164,15 @@ def test_accuracy_is_the_mean_of_answers_with_citations() -> None:
     checked = [CheckedCitations(4, 1, 2, 100), CheckedCitations(2, 2, 1, 50), CheckedCitations(0, 0, 0, 0), None]
     parts = dict.fromkeys(PARTS, 0.0)
     outcomes = [Outcome(str(n), None, "global", {}, 0.1, parts, 2, 640, checked=one) for n, one in enumerate(checked)]
-    result = mode_result(outcomes, {}, [])
+    result = mode_result(outcomes, {})
     assert result.citations is not None
     assert result.citations.accuracy is not None
     assert (result.citations.answers, result.citations.citations, result.citations.effective) == (3, 2, 1)
     assert (result.citations.accuracy.mean, result.citations.accuracy.questions) == (0.625, 2)
-    found = page(Evaluation("c", 4, 25, "dense", modes={"auto": result}, judge_model="j"))
+    found = evaluation_page(Evaluation("c", 4, 25, "dense", modes={"auto": result}, judge_model="j"))
     assert "<h2>Citations checked by j</h2>" in found
     assert '<th scope="row">auto</th><td>3</td><td>2.00</td><td>1.00</td><td>0.625 (0.25 to 1.00)</td>' in found
-    assert mode_result(outcomes[3:], {}, []).citations is None
+    assert mode_result(outcomes[3:], {}).citations is None
 
 
 def test_an_answer_cannot_end_the_data() -> None:
@@ -190,15 +190,17 @@ def test_win_rates_are_means_over_what_was_judged() -> None:
     outcomes = [
         Outcome(str(n), None, "global", {}, 0.1, parts, 2, 640, judgement=one) for n, one in enumerate(judgements)
     ]
-    result = mode_result(outcomes, {}, [])
+    result = mode_result(outcomes, {})
     assert result.judged is not None
     assert {criterion: rate.mean for criterion, rate in result.judged.wins.items()} == dict.fromkeys(WINS, 0.75)
-    found = page(Evaluation("c", 4, 25, "dense", modes={"auto": result}, judge_model="ollama:<j>", criteria=WINS))
+    found = evaluation_page(
+        Evaluation("c", 4, 25, "dense", modes={"auto": result}, judge_model="ollama:<j>", criteria=WINS)
+    )
     assert "<h2>Judged by ollama:&lt;j&gt;</h2>" in found
     rate = "<td>0.750 (0.50 to 1.00)</td>"
     cells = f"<td>3</td><td>1</td>{4 * rate}<td>3.00</td><td>1200</td>"
     assert f'<th scope="row">auto</th>{cells}' in found
-    assert mode_result(outcomes[2:3], {}, []).judged is None
+    assert mode_result(outcomes[2:3], {}).judged is None
 
 
 def test_what_cannot_be_judged_is_refused_before_anything_is_asked(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import e2g_neo4j
 from e2g_neo4j.answering.drift import FOLLOW_UPS_SCHEMA
 from e2g_neo4j.answering.points import points_schema
 from e2g_neo4j.evaluation import judging
-from e2g_neo4j.evaluation.citation_checks import supported_schema
+from e2g_neo4j.evaluation.judging import supported_schema
 from e2g_neo4j.indexing.communities.chat import ReportWriter
 from e2g_neo4j.indexing.communities.merging import DescriptionMerger
 from e2g_neo4j.indexing.statements.chat import statements_schema

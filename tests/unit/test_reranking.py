@@ -16,8 +16,7 @@ from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.models.reranking import Reranker
 from e2g_neo4j.retrieval.options import Unit
 from e2g_neo4j.retrieval.passages import ScoredNode
-from e2g_neo4j.retrieval.rerank import CANDIDATE_WINDOWS, CANDIDATES, CHARACTERS, reranked
-from e2g_neo4j.retrieval.selection import Selection
+from e2g_neo4j.retrieval.selection import CANDIDATE_WINDOWS, CANDIDATES, CHARACTERS, Selection, reranked
 from e2g_neo4j.retrieval.windows import WINDOWS_PER_CHUNK, Budget, Window
 from e2g_neo4j.runtime.requests import Operation, Rerank
 from e2g_neo4j.runtime.runner import AsyncRunner, Runner

@@ -119,7 +119,7 @@ class InMemory:
             here = [{"entity": name, "count": counts[name]} for name in known if name in counts]
             if len(here) > 1:
                 row = self.rows[chunk]
-                place = {"document": row["document_id"], "index": row["index"], "end": row["end"]}
+                place = {"document": row["document_id"], "index": row["index"]}
                 shared.append({"chunk": chunk, **place, "counts": here})
         made_with = {field: getattr(MODELS, field) for field in MODELS.__slots__}
         words = {"windows": len(self.rows), "index_windows": len(self.rows), "terms": []}
@@ -154,7 +154,6 @@ def answer(
     h: int = 3,
     made_with: Fingerprint = MODELS,
     without: Sequence[str] = (),
-    until: int | None = None,
 ) -> Evidence:
     return database.drive(
         find_evidence(
@@ -162,9 +161,7 @@ def answer(
             corpora=[CORPUS],
             names=names,
             made_with=made_with,
-            options=FilledOptions(
-                k=k, tokens=tokens, hops=h, mode="e2g", unit="chunk", without=tuple(without), until=until
-            ),
+            options=FilledOptions(k=k, tokens=tokens, hops=h, mode="e2g", unit="chunk", without=tuple(without)),
             token_spans=no_tokens if tokens is None else fifteen_each,
         )
     )
@@ -249,7 +246,6 @@ class Scripted(InMemory):
                     "chunk": id,
                     "document": "d",
                     "index": self.places[id],
-                    "end": 10 * self.places[id] + 10,
                     "counts": [{"entity": name, "count": count} for name, count in counts.items()],
                 }
                 for id, counts in chunks.items()
@@ -261,9 +257,6 @@ class Scripted(InMemory):
     def _link(self, *arguments: Any, **parameters: Any) -> list[dict[str, Any]]:
         self.requests.append(parameters)
         return [self.link]
-
-    def _matching_documents(self, **parameters: Any) -> list[dict[str, Any]]:
-        return [{"documents": ["d"], "of": 1, "windows": 1, "index_windows": 1}]
 
     def _passages(self, corpus: str, ids: list[str]) -> list[dict[str, Any]]:
         return [node(id, index=self.places[id]) for id in ids]
@@ -411,15 +404,6 @@ def test_names_that_no_passage_mentions_together_are_told_closest_first() -> Non
     )
     database.link["named"][2]["names"] = ["b"]  # two meanings of one name
     assert answer(database, ["a", "b", "n"]).absences == (Absence("a", "c", 4, 1_234),)
-
-
-def test_chunks_that_were_not_read_are_no_evidence() -> None:
-    """Of the three that mention both, the first ends at 10, the next at 20."""
-    database = Scripted({("a", "b"): 1}, {id: {"a": 1, "b": 1} for id in "xyz"})
-    assert set(ids(answer(database, ["a", "b"]))) == {"x", "y", "z"}
-    found = answer(database, ["a", "b"], until=20)
-    assert set(ids(found)) == {"x", "y"}
-    assert found.reason.endswith("Only chunks that end at character 20 or before are searched.")
 
 
 def test_an_entity_that_is_left_out_counts_as_not_named() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from e2g_neo4j.answering.statement_rules import refused_plan, refused_words
+from e2g_neo4j.answering.statement_parser import refused_plan, refused_words
 from e2g_neo4j.answering.text_to_cypher import statement_in
 from e2g_neo4j.graph.read_only import Explained
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from e2g_neo4j.errors import ConfigurationError, InputError, NotFoundError
-from e2g_neo4j.retrieval.templates import BUNDLED, checked, read, template_of, templates
+from e2g_neo4j.retrieval.templates import BUNDLED, convert_parameters, read, template_of, templates
 from e2g_neo4j.runtime.statements import folder
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.statements import TemplateParameter
@@ -107,7 +107,7 @@ def test_parameters_are_converted_to_their_types(
     tmp_path: Path, given: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     template = read(write(tmp_path / "typed.cypher", TYPED), bundled=False)
-    assert checked(template, GIVEN | given) == expected
+    assert convert_parameters(template, GIVEN | given) == expected
 
 
 @pytest.mark.parametrize(
@@ -123,13 +123,13 @@ def test_parameters_are_converted_to_their_types(
 def test_a_value_of_another_type_is_refused(tmp_path: Path, name: str, value: Any) -> None:
     template = read(write(tmp_path / "typed.cypher", TYPED), bundled=False)
     with pytest.raises(InputError, match=f"parameter '{name}'"):
-        checked(template, GIVEN | {name: value})
+        convert_parameters(template, GIVEN | {name: value})
 
 
 def test_missing_and_unknown_parameters_are_refused(tmp_path: Path) -> None:
     template = read(write(tmp_path / "typed.cypher", TYPED), bundled=False)
     with pytest.raises(InputError, match="needs the parameter 'i'"):
-        checked(template, {name: value for name, value in GIVEN.items() if name != "i"})
+        convert_parameters(template, {name: value for name, value in GIVEN.items() if name != "i"})
     for unknown in ("x", "corpus"):
         with pytest.raises(InputError, match=f"no parameter '{unknown}'"):
-            checked(template, GIVEN | {unknown: "other"})
+            convert_parameters(template, GIVEN | {unknown: "other"})

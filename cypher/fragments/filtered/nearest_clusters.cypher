@@ -2,20 +2,19 @@
 // the windows of chunks.
 //
 // A cluster is found if all of its chunks are of these documents. The summary of another one may quote other documents,
-// so its chunks of these documents stand for it: each has at least the mean of their scores. If $until is not null, only
-// chunks that end there or before count.
-// $documents, $until, $corpus, $vector, $k
+// so its chunks of these documents stand for it: each has at least the mean of their scores.
+// $documents, $corpus, $vector, $k
 // → n, score: (1 + cosine) / 2
 CALL () {
   CALL () {
     MATCH (c:Chunk {corpus: $corpus})
-    WHERE c.document IN $documents AND ($until IS NULL OR c.end <= $until) AND c.embedding IS NOT NULL
+    WHERE c.document IN $documents AND c.embedding IS NOT NULL
     RETURN c, vector.similarity.cosine(c.embedding, $vector) AS score
     UNION ALL
     MATCH (corpus:Corpus {corpus: $corpus})
     WHERE corpus.adopts IS NOT NULL
     MATCH (w:Window {corpus: $corpus})-[:PART_OF]->(c:Chunk)
-    WHERE w.document IN $documents AND ($until IS NULL OR c.end <= $until)
+    WHERE w.document IN $documents
     RETURN c, max(vector.similarity.cosine(w.embedding, $vector)) AS score
   }
   RETURN collect({chunk: c, score: score}) AS chunks

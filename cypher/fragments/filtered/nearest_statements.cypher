@@ -1,16 +1,13 @@
 // The statements of $documents nearest to a vector; null: all of a corpus. The index is asked, or statements are compared
 // one by one, as in `fragments/filtered/nearest_windows`.
-// If $until is not null, only statements in chunks that end there or before.
-// $documents, $until, $overfetch, $corpus, $vector, $many
+// $documents, $overfetch, $corpus, $vector, $many
 // → s, score: (1 + cosine) / 2
 CALL () {
   WITH $overfetch * $many AS number
   WHERE number > 0
   CALL db.index.vector.queryNodes('e2g_statement_embedding', number, $vector) YIELD node AS s, score
   WHERE s.corpus = $corpus
-        AND ($documents IS NULL OR EXISTS {
-          (s)-[:STATED_IN]->(c:Chunk) WHERE c.document IN $documents AND ($until IS NULL OR c.end <= $until)
-        })
+        AND ($documents IS NULL OR EXISTS { (s)-[:STATED_IN]->(c:Chunk) WHERE c.document IN $documents })
   RETURN collect({node: s, score: score}) AS indexed
 }
 CALL (indexed) {
@@ -22,7 +19,6 @@ CALL (indexed) {
   MATCH (d:Document {corpus: $corpus})
   WHERE d.id IS NOT NULL AND ($documents IS NULL OR d.id IN $documents)
   MATCH (s:Statement)-[:STATED_IN]->(c:Chunk {corpus: $corpus, document: d.id})
-  WHERE $until IS NULL OR c.end <= $until
   RETURN s, vector.similarity.cosine(s.embedding, $vector) AS score
 }
 WITH s, score ORDER BY round(score, 5) DESC, s.id LIMIT $many

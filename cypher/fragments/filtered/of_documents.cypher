@@ -1,4 +1,4 @@
-// Restrict chunks to $documents, and to those that end at $until or before; null: all.
-// $documents, $until
+// Restrict chunks to $documents; null: all.
+// $documents
 // ← c
-WHERE ($documents IS NULL OR c.document IN $documents) AND ($until IS NULL OR c.end <= $until)
+WHERE ($documents IS NULL OR c.document IN $documents)

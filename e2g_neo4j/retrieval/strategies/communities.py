@@ -107,8 +107,6 @@ def rate_reports(chat: ChatCalls, question: str, reports: Sequence[str], most: i
 
     Args:
         chat: The chat model.
-        question: The question.
-        reports: The reports.
         most: The maximum number of calls for the question.
 
     Returns:
@@ -149,7 +147,6 @@ def by_turns(rows: Sequence[Mapping[str, Any]], best: Sequence[str] | None = Non
     score of a window is its own, (1 + cosine) / 2.
 
     Args:
-        rows: The rows.
         best: The ids of the communities, best first. Default: the TURNS nearest ones.
     """
     best = nearest(rows, TURNS) if best is None else best

@@ -98,7 +98,6 @@ def filtered(question: str, chat: ChatCalls, facts: Sequence[Fact]) -> Operation
     """Have the chat model choose the facts that help to answer a question. All are kept if it cannot.
 
     Args:
-        question: The question.
         chat: The chat model. It is told what came of it.
         facts: Sentences with their corpora and cosines.
     """

@@ -72,7 +72,6 @@ def activate(
 
     Args:
         query: The question, with the entities that it names.
-        vector: Its vector.
     """
     active: dict[Node, tuple[float, int]] = {}
     degrees: dict[Node, float] = {}

@@ -152,7 +152,6 @@ def match_keywords(keywords: Mapping[str, str], corpora: Sequence[str]) -> Opera
 
     Args:
         keywords: By key, how the question spells them.
-        corpora: The corpora.
 
     Returns:
         The matches per corpus, in the order of the keywords, the surest first.
@@ -239,7 +238,6 @@ def ranked(rows: Iterable[Mapping[str, Any]], scores: Mapping[str, Mapping[str, 
     window is its own, (1 + cosine) / 2, plus RELATION times that of its best relation, if it mentions any.
 
     Args:
-        rows: The rows.
         scores: Per corpus, the scores of the entities of the question.
     """
     relations = []

@@ -102,7 +102,6 @@ async def answer_pieces(
         question.question,
         corpora=question.corpora,
         choices=question.choices,
-        samples=question.samples,
         method=question.method,
         level=question.level,
         max_tokens=question.max_tokens,

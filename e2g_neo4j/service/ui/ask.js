@@ -284,7 +284,7 @@ function showEvidence(evidence, numbers) {
   const answered = numbers && !byId("answer").hidden;
   const found = `${counted(passages.length, "passage")}, ${answered ? `${number(read.length)} read by the chat model, numbered as it cites them` : "best first"}.`;
   byId("evidence-note").textContent = [
-    evidence.mode === "template" ? "" : found,
+    found,
     reason,
     ...unknown.map((name) => `No entity named “${name}”${inText.includes(name) ? ", but its words occur in the text" : ""}.`),
     ignored.length ? `Not considered: ${ignored.join(", ")}.` : "",

@@ -1,13 +1,18 @@
-"""How much of an answer the passages have that it cites, by words."""
+"""Compare texts by their words: an answer with another, and with the passages that it cites."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from string import punctuation
 
 from e2g_neo4j.types.results import Answer
 
+_CITATION = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]")
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_NO_PUNCTUATION = str.maketrans("", "", punctuation)
 _STOP = (
     "a an the of in on at to for and or is are was were be been by with as that this which it its from can may not "
     "their has have had than into also such used include includes including who whom what these those"
@@ -57,3 +62,30 @@ def support(text: str, passages: Mapping[int, str]) -> float | None:
         cited = frozenset[str]().union(*(content_words(passages.get(number, "")) for number in numbers))
         shares.append(len(words & cited) / len(words))
     return sum(shares) / len(shares) if shares else None
+
+
+def without_citations(text: str) -> str:
+    """Return an answer without the numbers of its passages."""
+    return _CITATION.sub(" ", text)
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words in lower case, without punctuation."""
+    return text.lower().translate(_NO_PUNCTUATION).split()
+
+
+def normalised(text: str) -> list[str]:
+    """Return the words in lower case, without punctuation and English articles, as for SQuAD (arXiv 1606.05250)."""
+    return _ARTICLES.sub(" ", " ".join(words_of(text))).split()
+
+
+def f1(said: Sequence[str], right: Sequence[str]) -> float:
+    """Return the harmonic mean of precision and recall of words, which count as often as they occur."""
+    return f_measure((Counter(said) & Counter(right)).total(), said, right)
+
+
+def f_measure(common: int, said: Sequence[str], right: Sequence[str]) -> float:
+    """Return the harmonic mean of precision and recall of `common` words. Two empty texts are the same: 1."""
+    if not said and not right:
+        return 1.0
+    return 2 * common / (len(said) + len(right))

@@ -1,0 +1,191 @@
+"""The tables of an evaluation and a comparison, which the command line and the HTML page show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from e2g_neo4j.evaluation.comparison import Comparison
+from e2g_neo4j.evaluation.results import (
+    PARTS,
+    AnswerCosts,
+    CitationScores,
+    Evaluation,
+    Group,
+    Interval,
+    Judged,
+    ModeResult,
+)
+
+Cell: TypeAlias = str | int | Interval | None
+
+CALLS = ("calls", "prompt tokens")
+"""The headers of calls of a chat model, and of the tokens of their prompts."""
+
+TIMES_EXPLAINED = (
+    "Medians in milliseconds of the whole question and of its parts. Embedding is the remaining wait for the "
+    "question's vector, which is computed while spaCy and the database work."
+)
+
+ANSWERS_EXPLAINED = (
+    "Means per answer: evidence in tokens of the embedding model, prompts in tokens of the chat model, and calls with "
+    "those that are repeated because a reply is unusable. An unreadable reply, such as none of the letters, scores 0."
+)
+
+JUDGED_EXPLAINED = (
+    "Win rates: 1 if every answer is better than that of the base mode, in both orders; a tie in an order counts as "
+    "half a win. Or shares of the ratings of both answers: .5 if they are as good. Calls of the judge and tokens of "
+    "their prompts are means per answer."
+)
+
+CITED_EXPLAINED = (
+    "Citations that were checked, and those whose passage supports the claim, per answer; accuracy is the mean share "
+    "of these in answers with citations."
+)
+
+ENTITIES_EXPLAINED = (
+    "Means per question: names that are entities of the corpus, names that are not, and pairs of entities within h "
+    "hops; then the numbers of questions by their known entities. The local route needs two."
+)
+
+OVERLAP_EXPLAINED = "Overlap in percent: characters that both modes return, of the characters that either returns."
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table.
+
+    Attributes:
+        title: Its title.
+        note: What its cells are.
+        columns: The headers.
+        rows: The cells of each row. The first is its header.
+        names: How many columns are names, not numbers.
+        signed: Whether its intervals are differences.
+    """
+
+    title: str
+    note: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    names: int = 1
+    signed: bool = False
+
+
+def describe(found: Evaluation) -> str:
+    """Tell how many questions were asked, and how."""
+    questions = f"{found.questions} question{'s' * (found.questions != 1)}"
+    unit = f"unit {found.unit or 'of the mode'}"
+    return f"{questions}, k={found.k}, {unit}, ranking version {found.ranking}. Means with 95 % bootstrap intervals."
+
+
+def tables_of(found: Evaluation) -> Iterator[Table]:
+    """Yield the tables of an evaluation: scores, differences to the base mode, answers, entities and times."""
+    groups: list[tuple[str, str, Group, ModeResult | None]] = [
+        *(("all", mode, result.overall, result) for mode, result in found.modes.items()),
+        *(
+            (kind, mode, result.by_type[kind], None)
+            for kind in found.types
+            for mode, result in found.modes.items()
+            if kind in result.by_type
+        ),
+        *(
+            (f"{route} route", mode, group, None)
+            for mode, result in found.modes.items()
+            for route, group in result.by_route.items()
+        ),
+    ]
+    scores = list(dict.fromkeys(name for _, _, group, _ in groups for name in group.scores))
+    costs = ["median ms", "p95 ms", "round trips", "tokens"]
+    called = any(result.calls for result in found.modes.values())
+    rows: list[list[Cell]] = []
+    for name, mode, group, result in groups:
+        row: list[Cell] = [name, mode, group.questions, *(group.scores.get(score) for score in scores)]
+        if result:
+            row += [f"{result.median_ms:.1f}", f"{result.p95_ms:.1f}", result.round_trips, result.tokens]
+            row += _calls(result) if called else []
+        rows.append(row)
+    named = ["questions", "mode", "n"]
+    note = "Times, tokens and calls are those of finding the evidence."
+    yield Table("Scores", note, [*named, *scores, *costs, *(CALLS if called else ())], rows, names=2)
+    rows = [
+        [name, mode, group.questions, *(group.differences.get(score) for score in scores)]
+        for name, mode, group, _ in groups
+        if group.differences
+    ]
+    title, note = f"Paired differences to {found.against}", "Bold if the interval excludes 0."
+    yield Table(title, note, [*named, *scores], rows, names=2, signed=True)
+
+    modes = found.modes.items()
+    answers = ((mode, result.answers) for mode, result in modes if result.answers)
+    yield Table(
+        f"Answers of {found.chat_model}",
+        ANSWERS_EXPLAINED,
+        ("mode", "answers", "unreadable", "evidence tokens", *CALLS),
+        [[mode, of.answers, of.unreadable, round(of.evidence_tokens), *_calls(of)] for mode, of in answers],
+    )
+    judged = ((mode, result.judged) for mode, result in modes if result.judged)
+    yield Table(
+        f"Judged by {found.judge_model}",
+        f"Against {found.against}. {JUDGED_EXPLAINED}",
+        ("mode", "answers", "not judged", *found.criteria, *CALLS),
+        [[mode, by.answers, by.not_judged, *map(by.wins.get, found.criteria), *_calls(by)] for mode, by in judged],
+    )
+    checked = ((mode, result.citations) for mode, result in modes if result.citations)
+    yield Table(
+        f"Citations checked by {found.judge_model}",
+        CITED_EXPLAINED,
+        ("mode", "answers", "citations", "effective citations", "citation accuracy", *CALLS),
+        [
+            [mode, of.answers, f"{of.citations:.2f}", f"{of.effective:.2f}", of.accuracy, *_calls(of)]
+            for mode, of in checked
+        ],
+    )
+    entities = ((mode, result.entities) for mode, result in modes if result.entities)
+    yield Table(
+        "Entities of the questions",
+        ENTITIES_EXPLAINED,
+        ("mode", "known", "unknown", "pairs", "questions with none", "with one", "with more"),
+        [
+            [
+                *(mode, f"{of.entities:.2f}", f"{of.unknown_entities:.2f}", f"{of.pairs:.2f}"),
+                *(of.without, of.with_one, of.with_more),
+            ]
+            for mode, of in entities
+        ],
+    )
+    yield Table(
+        "Times",
+        TIMES_EXPLAINED,
+        ("mode", "whole question", *PARTS),
+        [[mode, f"{one.median_ms:.1f}", *(f"{one.parts_ms[part]:.1f}" for part in PARTS)] for mode, one in modes],
+    )
+
+
+def _calls(of: ModeResult | AnswerCosts | Judged | CitationScores) -> list[Cell]:
+    """Return the cells for CALLS."""
+    return [f"{of.calls:.2f}", f"{of.prompt_tokens:.0f}"]
+
+
+def compare_tables(found: Comparison) -> Iterator[Table]:
+    """Yield the tables of a comparison: what each mode finds, and how much of it others find."""
+    yield Table(
+        "Modes",
+        "",
+        ("mode", "route", "passages", "tokens", "ms", "round trips", "calls", "prompt tokens"),
+        [
+            [
+                mode,
+                one.evidence.route,
+                *(len(one.evidence.passages), one.tokens, round(one.milliseconds)),
+                *(one.evidence.round_trips, one.evidence.calls, one.evidence.prompt_tokens),
+            ]
+            for mode, one in found.modes.items()
+        ],
+    )
+    overlaps: list[list[Cell]] = [
+        [mode, *(100 if other == mode else round(100 * one.overlap[other]) for other in found.modes)]
+        for mode, one in found.modes.items()
+    ]
+    yield Table("Overlap", OVERLAP_EXPLAINED, ("mode", *found.modes), overlaps)
