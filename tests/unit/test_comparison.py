@@ -112,7 +112,7 @@ def test_every_mode_is_asked_twice_with_the_same_options() -> None:
         {"auto": evidence("auto", passage(0, 100), passage(300, 350)), "dense": evidence("dense", passage(50, 150))}
     )
     found = compared(client, "auto", "dense", "auto", tokens=500)
-    options = {"corpus": "c", "k": None, "tokens": 500, "llm": False, "where": ()}
+    options = {"corpus": "c", "tokens": 500, "llm": False}
     assert client.asked == [("auto", options)] * 2 + [("dense", options)] * 2
     assert list(found.modes) == ["auto", "dense"]
     auto, dense = found.modes.values()
