@@ -171,10 +171,10 @@ def _references(
         at = row["start"] + start
         windows = {number for number, (first, last) in enumerate(row["windows"]) if first <= at < last}
         for document in documents[:MOST_BEARERS]:
-            if len(found) == MOST_REFERENCES:  # nothing more counts, so that no document matters that is not kept
-                whole = whole and document in found
-                continue
-            new: dict[str, Any] = {"document": document, "kind": kind, "text": text[start:end], "windows": []}
-            one = found.setdefault(document, new)
-            one["windows"] = sorted(windows.union(one["windows"]))
+            if len(found) < MOST_REFERENCES:
+                new: dict[str, Any] = {"document": document, "kind": kind, "text": text[start:end], "windows": []}
+                one = found.setdefault(document, new)
+                one["windows"] = sorted(windows.union(one["windows"]))
+            elif document not in found:
+                return [found[one] for one in sorted(found)], False
     return [found[one] for one in sorted(found)], whole

@@ -76,12 +76,13 @@ def referred_to(text: str, bearers: dict[str, list[str]]) -> list[dict[str, Any]
     st.lists(st.sampled_from(("fog lamp", "fog", "fog lamp horn", "own fog", "lamp horn", "Horn.")), max_size=12),
     st.dictionaries(
         st.sampled_from(("fog lamp", "fog lamp horn", "own fog", "lamp horn", "horn", "fog fog")),
-        st.sets(st.sampled_from(["me", *(f"d{number}" for number in range(9))])).map(sorted),
+        st.sets(st.sampled_from([f"d{number}" for number in range(9)])).map(sorted),
     ),
 )
 def test_a_document_that_is_not_referred_to_may_go(words: list[str], bearers: dict[str, list[str]]) -> None:
     """Nothing tells the chunk of it, so that nothing may change."""
     text = " ".join(words)
+    bearers = {**bearers, "own fog": [*bearers.get("own fog", ()), "me"]}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(references, "MOST_BEARERS", 2)
         patch.setattr(references, "MOST_REFERENCES", 3)
