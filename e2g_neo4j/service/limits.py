@@ -286,10 +286,13 @@ class Shares:
             return await self._app(scope, receive, send)
         if Headers(scope=scope).get("content-encoding", "identity") != "identity":
             raise ProblemError(415, "media_type", "The body is compressed: send it without Content-Encoding.")
+        full = f"{MAX_REQUESTS_OF_KEY} requests of this key are being answered already, the maximum."
         if self._requests.total() >= MAX_REQUESTS:
-            raise busy(f"The service answers {MAX_REQUESTS} requests already, its maximum.")
-        if self._requests[caller.account] >= MAX_REQUESTS_OF_KEY:
-            raise busy(f"{MAX_REQUESTS_OF_KEY} requests of this key are being answered already, the maximum.")
+            full = f"The service answers {MAX_REQUESTS} requests already, its maximum."
+        elif self._requests[caller.account] < MAX_REQUESTS_OF_KEY:
+            full = ""
+        if full:
+            raise busy(full, Connection="close")  # nobody reads its body
         with counted(self._requests, caller.account):
             await self._app(scope, self._bounded(receive, caller.account), send)
         return None

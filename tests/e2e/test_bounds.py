@@ -416,7 +416,7 @@ def test_slow_bodies_cost_their_own_key_only(url: str, two_keys: Any, monkeypatc
         paths = ["/v1/retrieve", "/mcp", "/v1/chat/completions", f"/v1/corpora/{CORPUS}/documents"]
         opened = [
             stack.enter_context(socket_to(url, head.format(paths[n % 4], slow["Authorization"]).encode()))
-            for n in range(60)  # less than its share of requests
+            for n in range(80)
         ]
         time.sleep(1)
         assert HTTP.get(f"{url}/v1/corpora", headers=other).status_code == 200
