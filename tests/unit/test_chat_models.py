@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import httpx
@@ -19,7 +21,7 @@ from e2g_neo4j.errors import BudgetError, ConfigurationError, ModelError
 from e2g_neo4j.indexing.summaries.base import SummaryInput
 from e2g_neo4j.indexing.summaries.chat import ChatSummariser, fault_of, split
 from e2g_neo4j.models.chat import retry
-from e2g_neo4j.models.chat.base import TokenEstimator
+from e2g_neo4j.models.chat.base import RetryableError, TokenEstimator
 from e2g_neo4j.models.chat.langchain import LangChainChat
 from e2g_neo4j.models.chat.load import load_chat_model
 from e2g_neo4j.models.chat.ollama import OllamaChat
@@ -248,6 +250,41 @@ def test_what_may_pass_is_tried_again(fault):
     assert ask(model, REQUEST).text == "Well."
     model = LangChainChat(Scripted(responses=[fault, "Well."]))
     assert asyncio.run(ask_async(model, REQUEST)).text == "Well."
+
+
+class Failing:
+    """Fails as often as it is asked, in a stream after the first piece."""
+
+    name = "failing"
+
+    def __init__(self, retry_after: float | None = None) -> None:
+        self.retry_after = retry_after
+        self.asked: list[float] = []
+
+    def ask(self, request):
+        self.asked.append(time.monotonic())
+        raise RetryableError("busy", self.retry_after)
+
+    def stream(self, request):
+        yield "The brig"
+        self.ask(request)
+
+
+def test_a_server_says_how_long_to_wait_but_not_for_hours():
+    patient, endless = Failing(0.05), Failing(retry.LONGEST_RETRY_AFTER + 1)
+    for model in (patient, endless):
+        with pytest.raises(ModelError, match="busy"):
+            ask(model, REQUEST)
+    assert len(patient.asked) == retry.ATTEMPTS
+    assert min(after - before for before, after in pairwise(patient.asked)) >= 0.05
+    assert len(endless.asked) == 1
+
+
+def test_a_stream_that_broke_off_is_not_begun_again():
+    model = Failing()
+    with pytest.raises(ModelError, match="in the middle of its answer"):
+        list(stream(model, REQUEST))
+    assert len(model.asked) == 1
 
 
 def test_other_errors_are_not():

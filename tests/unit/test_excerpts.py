@@ -55,3 +55,14 @@ def test_it_is_short_and_stands_where_it_says(text: str, question: str, start: i
     parts = ["".join(part.split()) for part in found.text.split("…")]
     part_of = "".join(text[found.start - start : found.end - start].split())
     assert "…" in text or all(part in part_of for part in parts)
+
+
+def test_a_short_sentence_is_shown_before_a_long_one_with_the_same_words() -> None:
+    long = "The harbour master of Lantry, " + "who had counted every boat of that year in his book, " * 6 + "saw Quill."
+    found = shown(f"{long} {FILLER} Quill sailed. {FILLER}")
+    assert "Quill sailed." in found
+    assert "harbour master" not in found
+
+
+def test_an_abbreviation_ends_no_sentence() -> None:
+    assert "Mrs. Quill" in shown(f"{FILLER} It was said by Mrs. Quill of the mill. {FILLER}")

@@ -47,6 +47,22 @@ def test_a_text_mentions_the_titles_that_are_in_it(before: str, title: str, afte
     assert all(0 <= start < end <= len(text) for start, end, _ in found)
 
 
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("We took the Fog, and the fog lifted.", ["Fog"]),
+        ("The Fog Lamp burned.", ["Fog Lamp"]),
+        ("the fog lamp burned.", ["fog lamp"]),
+        ("Fog Harbour is a town.", []),
+        ("Fog (a film) was shown.", ["Fog"]),
+    ],
+)
+def test_a_title_is_the_longest_and_a_word_alone_needs_a_capital(text: str, named: list[str]) -> None:
+    keys = {title_key("Fog"), title_key("Fog Lamp"), title_key("Lamp")}
+    found = mentioned_titles(text, list(tokens(text)), keys, {"fog": 2, "lamp": 1})
+    assert [text[start:end] for start, end, _ in found] == named
+
+
 @given(TITLES)
 def test_a_question_names_a_bounded_number_of_titles(question: str) -> None:
     assert len(possible_titles(question * 50)) <= 600
@@ -55,6 +71,12 @@ def test_a_question_names_a_bounded_number_of_titles(question: str) -> None:
 def test_what_says_nothing_is_no_key() -> None:
     for title in ("The", "And", "__", "_ _", "1,000", "...", "🦆", "\u0301", "a", "", "fog " * 21, "x" * 5000):
         assert title_key(title) == "" or title == "x" * 5000, title
+
+
+def test_brackets_at_the_end_and_places_in_documents_do_not_count() -> None:
+    assert title_key("Night Train (1999 film)") == "night train"
+    assert linked_document("https://example.org/fog#causes") == "https://example.org/fog"
+    assert linked_document("wiki:Fog (weather)#Causes") == "wiki:fog"
 
 
 def referred_to(text: str, bearers: dict[str, list[str]]) -> list[dict[str, Any]]:
