@@ -107,7 +107,8 @@ def tables_of(found: Evaluation) -> Iterator[Table]:
             row += _calls(result) if called else []
         rows.append(row)
     named = ["questions", "mode", "n"]
-    note = "Times, tokens and calls are those of finding the evidence."
+    costs_shown = "Times, tokens and calls" if called else "Times and tokens"
+    note = f"{costs_shown} are those of finding the evidence."
     yield Table("Scores", note, [*named, *scores, *costs, *(CALLS if called else ())], rows, names=2)
     rows = [
         [name, mode, group.questions, *(group.differences.get(score) for score in scores)]
