@@ -419,7 +419,7 @@ def test_indexes_are_populated_when_migrate_returns(driver: Driver) -> None:
     migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
     states = driver.execute_query("SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'e2g_'").records
     assert {record["state"] for record in states} == {"ONLINE"}
-    assert len(states) == 57
+    assert len(states) == 55
 
 
 def test_nodes_and_indexes_of_other_tools_stay_as_they_are(driver: Driver) -> None:
