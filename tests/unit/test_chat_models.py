@@ -252,12 +252,11 @@ def test_what_may_pass_is_tried_again(fault):
     assert asyncio.run(ask_async(model, REQUEST)).text == "Well."
 
 
-class Failing:
+class Failing(LangChainChat):
     """Fails as often as it is asked, in a stream after the first piece."""
 
-    name = "failing"
-
     def __init__(self, retry_after: float | None = None) -> None:
+        super().__init__(FakeListChatModel(responses=["The brig"]))
         self.retry_after = retry_after
         self.asked: list[float] = []
 
