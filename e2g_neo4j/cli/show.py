@@ -276,7 +276,7 @@ def documents(out: Console, found: Mapping[str, Sequence[DocumentInfo]]) -> None
         for corpus, listed in found.items()
         for one in listed
     ]
-    table(out, [*(["corpus"] if several else []), *columns], rows, "No such document.")
+    table(out, [*(["corpus"] if several else []), *columns], rows, "No documents to show.")
     for corpus, listed in found.items():
         for one in listed:
             replaced = "the previous version is visible" if one.visible and one.state != "ready" else ""
