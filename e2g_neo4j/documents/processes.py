@@ -36,6 +36,9 @@ from e2g_neo4j.types.documents import Hyperlink, Section, SourceDocument
 POLL_SECONDS = 0.05
 """How often to look whether the caller still waits, and at the memory where the system does not limit it."""
 
+EXIT_SECONDS = 10.0
+"""How long a process may take to end after its last reply, before it is killed."""
+
 WAITING = 5
 """Maximum ratio of time by the clock and time of the processor. It is large if disks are slow or cores are busy."""
 
@@ -167,10 +170,12 @@ class _Process:
             self._requests.write(json.dumps(request).encode() + b"\n")
             self._requests.flush()
 
-    def end(self) -> int:
-        """Kill the process, if it has not ended, and return its exit code."""
+    def end(self, patience: float = 0) -> int:
+        """Kill the process if it does not end within `patience` seconds, and return its exit code."""
         with _lock:
             _alive.discard(self)
+        with suppress(subprocess.TimeoutExpired):
+            self._popen.wait(patience)
         self._popen.kill()
         with suppress(OSError):
             self._requests.close()
@@ -226,7 +231,7 @@ def _read_with(
                     raise _broken(name, "memory", limits) from None
                 continue
             if reply is None:
-                code = process.end()
+                code = process.end(EXIT_SECONDS)
                 if code == parser_process.OUT_OF_TIME:
                     raise _broken(name, "time", limits)
                 if process.used and code == 0 and not documents:

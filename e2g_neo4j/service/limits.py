@@ -7,11 +7,11 @@ import logging
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -47,6 +47,9 @@ BODY_SECONDS = 10.0
 
 BODY_RATE = 4096
 """The slowest admitted rate of a body, in bytes a second."""
+
+READ_ON_SECONDS = 1.0
+"""How long the rest of a body is read that nobody needs, because the request is answered."""
 
 QUESTIONS_AT_ONCE = 2 * cores()
 """Questions whose evidence is searched at once, half of them of one key. More would only make each other slower."""
@@ -269,6 +272,42 @@ def _too_many(limit: str, seconds: int) -> ProblemError:
     return ProblemError(429, "quota", f"This key is limited to {limit}.", {"Retry-After": str(seconds)})
 
 
+class CutBodies:
+    """Middleware that closes the connection of a request that is answered before its body has come.
+
+    What comes in READ_ON_SECONDS is read first, or the network would drop the answer for whoever is still sending.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope) if scope["type"] == "http" else {}
+        is_open = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+
+        async def receiving() -> Message:
+            nonlocal is_open
+            message = await receive()
+            is_open = message.get("more_body", False)
+            return message
+
+        async def sending(message: Message) -> None:
+            if is_open and message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["Connection"] = "close"
+            ends = not message.get("more_body", False)
+            if not (is_open and ends and message["type"] == "http.response.body"):
+                return await send(message)
+            await send({**message, "more_body": True})
+            with suppress(TimeoutError):
+                async with asyncio.timeout(READ_ON_SECONDS):
+                    while is_open:
+                        await receiving()
+            await send({"type": "http.response.body"})
+            return None
+
+        await self._app(scope, receiving, sending)
+
+
 class Shares:
     """Middleware that refuses requests beyond a number or a key's share, and bodies that arrive too slowly.
 
@@ -286,13 +325,10 @@ class Shares:
             return await self._app(scope, receive, send)
         if Headers(scope=scope).get("content-encoding", "identity") != "identity":
             raise ProblemError(415, "media_type", "The body is compressed: send it without Content-Encoding.")
-        full = f"{MAX_REQUESTS_OF_KEY} requests of this key are being answered already, the maximum."
         if self._requests.total() >= MAX_REQUESTS:
-            full = f"The service answers {MAX_REQUESTS} requests already, its maximum."
-        elif self._requests[caller.account] < MAX_REQUESTS_OF_KEY:
-            full = ""
-        if full:
-            raise busy(full, Connection="close")  # nobody reads its body
+            raise busy(f"The service answers {MAX_REQUESTS} requests already, its maximum.")
+        if self._requests[caller.account] >= MAX_REQUESTS_OF_KEY:
+            raise busy(f"{MAX_REQUESTS_OF_KEY} requests of this key are being answered already, the maximum.")
         with counted(self._requests, caller.account):
             await self._app(scope, self._bounded(receive, caller.account), send)
         return None
@@ -315,9 +351,9 @@ class Shares:
             except TimeoutError:
                 if crowded:
                     detail = f"The bodies of {MAX_BODIES_OF_KEY} requests of this key are awaited already, the maximum."
-                    raise HTTPException(429, detail, {"Retry-After": "1", "Connection": "close"}) from None
+                    raise HTTPException(429, detail, {"Retry-After": "1"}) from None
                 detail = f"The body has kept the service waiting for {BODY_SECONDS:.0f} s; {size} bytes have arrived."
-                raise HTTPException(408, detail, {"Connection": "close"}) from None
+                raise HTTPException(408, detail) from None
             waited += time.monotonic() - began
             size += len(message.get("body", b""))
             complete = not message.get("more_body", False)

@@ -230,9 +230,9 @@ def add_problems(app: FastAPI) -> None:
     app.add_exception_handler(Exception, failed)
 
 
-def busy(detail: str, **headers: str) -> ProblemError:
+def busy(detail: str) -> ProblemError:
     """Return the error of a request beyond a bound, which may be sent again in a second."""
-    return ProblemError(429, "busy", detail, {"Retry-After": "1", **headers})
+    return ProblemError(429, "busy", detail, {"Retry-After": "1"})
 
 
 class Problems:

@@ -434,6 +434,35 @@ def test_slow_bodies_cost_their_own_key_only(url: str, two_keys: Any, monkeypatc
         assert b" 408 " in refused.recv(4096)
 
 
+@pytest.mark.parametrize(
+    ("path", "status", "headers"),
+    [
+        ("/v1/retrieve", 401, {"Authorization": "Bearer none"}),
+        ("/v1/none", 404, {}),
+        ("/v1/retrieve", 415, {"Content-Encoding": "gzip"}),
+        ("/v1/retrieve", 413, {"Content-Length": "9000000"}),
+        ("/v1/corpora", 405, {}),
+    ],
+)
+def test_an_answer_before_its_body_closes_the_connection(
+    url: str, two_keys: Any, path: str, status: int, headers: dict[str, str]
+) -> None:
+    given = {"Host": "localhost", "Content-Type": "application/json", "Content-Length": "1000"}
+    given |= two_keys[0] | headers
+    head = f"POST {path} HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in given.items())
+    with socket_to(url, f"{head}\r\n{{".encode()) as connection:
+        connection.settimeout(20)
+        assert f" {status} ".encode() in connection.recv(4096)
+        for _ in range(40):
+            time.sleep(0.1)
+            with suppress(OSError):
+                connection.sendall(b" ")  # who goes on sending does not keep it
+        assert is_closed(connection, 5)
+    sent = {**two_keys[0], **headers, "Content-Length": "5000000"}
+    whole = HTTP.post(f"{url}{path}", content=b" " * 5_000_000, headers=sent)
+    assert whole.status_code in (status, 413), "who sends all of it reads the answer"
+
+
 def test_keys_of_a_key_cost_their_maker_only(url: str, client: E2G, two_keys: Any) -> None:
     """20 keys that a key makes, with 16 bodies each that do not come: more than the service answers at once."""
     _, other = two_keys

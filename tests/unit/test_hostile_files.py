@@ -200,6 +200,28 @@ def test_a_process_that_was_killed_is_told_from_a_limit(tmp_path: Path) -> None:
     timer.join()
 
 
+def test_a_process_that_is_about_to_end_costs_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = tmp_path / "parser_process.py"
+    elsewhere.write_text(
+        "import os, runpy, time\n"
+        f"names = runpy.run_path({parser_process.__file__!r}, run_name='parser')\n"
+        "names['main'].__globals__['IDLE_SECONDS'] = 0.3\n"
+        "names['main']()\n"
+        "os.closerange(0, 100)\n"
+        "time.sleep(1)\n"
+        "os._exit(0)\n"
+    )
+    page = stored(tmp_path, ".html", PAGE)
+    monkeypatch.setattr(parser_process, "__file__", str(elsewhere))
+    read_file(page, "c", LIMITS)
+    [process] = processes._idle
+    monkeypatch.undo()
+    while process.replies.empty():  # until its output is closed
+        time.sleep(0.01)
+    assert process.is_alive
+    assert read_file(page, "c", LIMITS)[0].title == "Fog"
+
+
 def test_memory_is_watched_where_the_system_does_not_limit_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = tmp_path / "parser_process.py"
     elsewhere.write_text(

@@ -11,7 +11,7 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from e2g_neo4j.service import limits
-from e2g_neo4j.service.limits import Limits, Shares
+from e2g_neo4j.service.limits import CutBodies, Limits, Shares
 from e2g_neo4j.service.problems import ProblemError, Problems
 from e2g_neo4j.types.service import Caller
 
@@ -142,6 +142,40 @@ async def test_a_body_may_not_keep_the_service_waiting(monkeypatch: pytest.Monke
         with pytest.raises(HTTPException) as refused:
             await body(pieces, 1, pause)
         assert refused.value.status_code == 408
+
+
+async def test_a_body_that_nobody_reads_costs_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "READ_ON_SECONDS", 0.2)
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def answered(pieces: int, pause: float, *, read: bool) -> None:
+        left = pieces
+
+        async def receive() -> Any:
+            nonlocal left
+            await asyncio.sleep(pause)
+            left -= 1
+            return {"type": "http.request", "body": b"x", "more_body": left > 0}
+
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            while read and (await receive())["more_body"]:
+                pass
+            await send({"type": "http.response.start", "status": 401, "headers": []})
+            await send({"type": "http.response.body", "body": b"No."})
+
+        sent.clear()
+        scope = {**scope_of("one"), "headers": [(b"content-length", b"9")]}
+        await asyncio.wait_for(CutBodies(app)(scope, receive, send), 20)
+        assert b"".join(message.get("body", b"") for message in sent) == b"No."
+
+    await answered(3, 0, read=True)
+    assert sent[0]["headers"] == []
+    for pieces, pause in ((3, 0.0), (1000, 0.05)):
+        await answered(pieces, pause, read=False)
+        assert sent[0]["headers"] == [(b"connection", b"close")]
 
 
 async def test_a_search_that_takes_too_long_is_ended_and_leaves_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
