@@ -81,7 +81,6 @@ def find(
     skipped too, because they often contain something else. The result is sorted and has no duplicates.
 
     Args:
-        paths: the paths.
         failed: takes the reason for each path that refers to no readable file; None: the first one is raised.
         skipped: takes the files that are skipped and not hidden, for `explain`.
 
@@ -197,13 +196,7 @@ def _checked_file(path: Path) -> Path:
 def read_files(
     paths: Iterable[str | Path], read: Callable[[Path, ReadingReport], list[SourceDocument]], report: ReadingReport
 ) -> list[SourceDocument]:
-    """Read the documents of files, folders and globs, as far as they can be read.
-
-    Args:
-        paths: the paths.
-        read: reads the documents of a file.
-        report: takes what cannot be read.
-    """
+    """Read the documents of files, folders and globs, as far as they can be read."""
     documents: list[SourceDocument] = []
     skipped: set[Path] = set()
     found = find(paths, report.failed, skipped)
@@ -234,7 +227,6 @@ def read_each(
     Args:
         path: a file of one of FORMATS.
         corpus: the corpus that the documents will belong to.
-        limits: what they may take.
         report: takes the documents of a file that cannot be read beside others; None: the first one is raised.
         source: the source of the file; None: its resolved path.
 
@@ -350,7 +342,6 @@ def from_text(
     """Create a document from a text. The text is not changed, including line ends.
 
     Args:
-        text: the text.
         corpus: the corpus that the document will belong to.
         source: identifies the document in the corpus. Indexing the same source again replaces the document.
         title: the title; None: derived from the source.

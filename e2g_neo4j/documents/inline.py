@@ -30,9 +30,7 @@ def raised(text: str, before: str, *, linked: bool = False) -> str:
     """Return raised text: the mark of a note as "[1]", a power as "^6".
 
     Args:
-        text: what is raised.
         before: the end of the text before it.
-        linked: whether it is a link.
     """
     bare = text.strip()
     if not bare or _ORDINAL.fullmatch(bare):

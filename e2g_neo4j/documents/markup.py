@@ -29,8 +29,6 @@ def walk(element: Any, builder: Builder, skipped: Container[Any] = ()) -> Counte
     """Add the text of an element to a document, and return what is lost, for `losses`.
 
     Args:
-        element: the element.
-        builder: the document.
         skipped: elements of the tree to leave out.
     """
     walk = _Walk(builder, skipped)

@@ -200,7 +200,6 @@ def join_lines(lines: Sequence[str], words: Counter[str]) -> str:
     It does if the whole word occurs in the document, or if its halves do not.
 
     Args:
-        lines: the lines.
         words: the words of the document, in lower case, with how often they occur.
     """
     text = lines[0]

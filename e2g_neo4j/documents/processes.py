@@ -79,12 +79,7 @@ def read_file(
     """Read the documents of a file, in another process if its format needs one.
 
     Args:
-        path: as `read_each`.
-        corpus: as `read_each`.
-        limits: what it may take.
         check: called every POLL_SECONDS. If it raises, the process is stopped at once.
-        report: as `read_each`.
-        source: as `read_each`.
 
     Raises:
         ReadingError: the file cannot be read, or takes more than the limits.

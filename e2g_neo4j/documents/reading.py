@@ -33,7 +33,6 @@ class Reading:
     """What a reader found in a file.
 
     Attributes:
-        text: the text.
         title: the title that the file declares.
         sections: pages, headings and tables of the text, sorted by where they start.
         properties: other facts that the file declares about itself. None: none.

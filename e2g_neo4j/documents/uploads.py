@@ -52,10 +52,7 @@ def read_upload(
         path: where the file was stored, with a suffix of `suffix_of`.
         name: what the client calls it; it stands for the path in titles and messages.
         corpus: the corpus that the documents will belong to.
-        limits: as `read_file`.
-        check: as `read_file`.
         title: the title of the document; None: the one that the file has, or else its name.
-        report: as `read_all`.
 
     Raises:
         ReadingError: the file cannot be read.

@@ -93,7 +93,6 @@ def document_page(
     """Return some documents of a corpus, by title, and whether there are more.
 
     Args:
-        corpus: the corpus.
         state: that of the documents; None: any.
         limit: how many at most. A page whose properties have PAGE_BYTES is shorter.
         after: the id of the last document of the page before.
@@ -128,7 +127,6 @@ def text(corpus: str, document: str, start: int = 0, end: int | None = None) -> 
     returned as line breaks, which is what stands between the text nodes of an adopted document.
 
     Args:
-        corpus: the corpus.
         document: the id of the document.
         start: the first character.
         end: the character after the last one; None, or more than there are: the end of the text.
@@ -246,11 +244,9 @@ def aliases(
     """Return names that resolve to another entity, the most frequent first.
 
     Args:
-        corpus: the corpus.
         words: a part of their key, or of that of the entity.
         key: their key; None: any.
         document: the id of the document; None: any.
-        limit: how many at most.
     """
     rows = yield Read(
         "query/aliases", {"corpus": corpus, "words": words, "key": key, "document": document, "limit": limit}
@@ -295,7 +291,6 @@ def check_kind(corpus: str, adopted: bool) -> Operation[None]:
     """Check that a corpus can take documents.
 
     Args:
-        corpus: the corpus.
         adopted: whether the documents are adopted text nodes.
 
     Raises:
@@ -313,11 +308,6 @@ def choose_documents(targets: Sequence[str | Path], listed: Sequence[DocumentInf
 
     A target matches a document by id or source. If there is none, it matches a file, or the documents in a folder or
     JSON Lines file, and else a document by title. Ids, sources and names of uploads are not looked up on the disk.
-
-    Args:
-        targets: what to resolve.
-        listed: the documents of the corpus.
-        corpus: the corpus, for error messages.
 
     Raises:
         NotFoundError: a target matches no document.
@@ -346,11 +336,6 @@ def choose_documents(targets: Sequence[str | Path], listed: Sequence[DocumentInf
 
 def choose_document(target: str, listed: Sequence[DocumentInfo], corpus: str) -> DocumentInfo:
     """Resolve a target to one document: by id or source, or else by file, or else by title or name of its file.
-
-    Args:
-        target: what to resolve.
-        listed: the documents of the corpus.
-        corpus: the corpus, for error messages.
 
     Raises:
         NotFoundError: the target matches no document.

@@ -72,7 +72,6 @@ def renew(
     """Renew a claim and record the progress of its task.
 
     Args:
-        claim: the claim.
         stage: what the task is doing.
         done: how much of the stage is done.
         total: how much there is to do.

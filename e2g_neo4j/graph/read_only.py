@@ -61,11 +61,7 @@ class RejectedStatementError(InputError):
 
 
 class Reading:
-    """A read transaction with a timeout.
-
-    Args:
-        transaction: The transaction.
-    """
+    """A read transaction with a timeout."""
 
     def __init__(self, transaction: Any) -> None:
         self._transaction = transaction
@@ -131,8 +127,6 @@ def run_read_only(
     """Return a function for `CallDriver` that runs a statement if it only reads.
 
     Args:
-        statement: The statement.
-        parameters: Its parameters.
         limit: The number of rows to return at most.
         where: What the statement is called in messages.
 

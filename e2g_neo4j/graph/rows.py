@@ -33,11 +33,9 @@ class EmbeddedChunk:
 
     Attributes:
         document: the id of the document.
-        chunk: the chunk.
         notes: the packed extraction.
         windows: the windows, as spans in the text of the chunk.
         window_vectors: their vectors, of shape (windows, dimensions).
-        vector: the vector of the chunk.
     """
 
     document: str
@@ -53,16 +51,10 @@ class IndexedDocument:
     """A document that is staged.
 
     Attributes:
-        document: the document.
-        chunks: its chunks.
-        summaries: its summary tree.
-        merges: its name merges.
         windows: the number of windows.
-        persistence: its topic persistence.
         before: the version that is replaced.
         unchanged: the ids of the chunks that are kept as they are.
         names: what other documents need to know of its names.
-        extractor: what read it.
     """
 
     document: SourceDocument

@@ -94,9 +94,6 @@ def claim(corpus: str, run: str, documents: Sequence[SourceDocument], *, adopted
     does not match the corpus.
 
     Args:
-        corpus: the corpus.
-        run: the id of the run.
-        documents: the documents.
         adopted: whether the documents are adopted text nodes.
     """
     rows = (
@@ -162,8 +159,6 @@ def decrement_ahead(corpus: str, run: str, documents: Sequence[IndexedDocument])
     If the run is killed here, visible chunks remain whose edges are not counted. `purge` counts them again.
 
     Args:
-        corpus: the corpus.
-        run: the id of the run.
         documents: the documents that will be published.
     """
     for indexed in documents:
@@ -186,10 +181,7 @@ def publish(
     the same.
 
     Args:
-        corpus: the corpus.
-        run: the id of the run.
         documents: the documents, which are staged.
-        overrides: what was decided about names by hand.
         linked: the versions of the names of linked nodes.
     """
     ids = [indexed.document.id for indexed in documents]
@@ -240,15 +232,11 @@ def rewrite_mentions(
     names of other documents and of linked nodes are still the same. What an interrupted run has staged is removed.
 
     Args:
-        corpus: the corpus.
         document: the id of the document.
-        sha256: the hash of its text.
         found: the new mentions of the chunks that change.
-        merges: the name merges of the document.
         names: what other documents need to know of its names.
         unchanged: the ids of the other chunks.
         before: the entities that the chunks mentioned so far.
-        overrides: what was decided about names by hand.
         across: what other documents have decided about names of this one.
         linked: the versions of the names of linked nodes.
     """
@@ -302,8 +290,6 @@ def holding(
     end of the transaction.
 
     Args:
-        corpus: the corpus.
-        run: the id of the run.
         documents: the ids of the documents.
         overrides: what was decided about names by hand, which must be the same; None to ignore it and `linked`.
         linked: the versions of the names of linked nodes, which must be the same.
@@ -336,7 +322,6 @@ def delete(
     They are hidden in one transaction, and removed in bounded transactions after it.
 
     Args:
-        corpus: the corpus.
         documents: the ids of the documents.
         condition: a statement of that transaction. If it returns no row, nothing is deleted.
     """

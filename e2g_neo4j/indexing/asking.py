@@ -40,11 +40,9 @@ class TextTask(ABC):
     Args:
         model: The chat model.
         prompts: A folder with prompts that replace the bundled ones.
-        concurrency: The maximum number of concurrent calls.
         further: Bundled prompt files that are added to the prompt.
 
     Attributes:
-        stage: The name of its progress.
         level: Where its usage is counted. Summaries have the levels from 1.
         prompt: The bundled prompt file. What is added to a request after an unusable reply is in NAME_retry.txt.
         tokens: The expected length of a reply. The first reply may be twice as long, each further one twice as that.
@@ -117,8 +115,6 @@ def ask_about(
     Args:
         task: what is asked.
         texts: keys of the cache, and the texts.
-        cache: the cache of replies.
-        meter: counts the use of the chat model.
         progress: called while this waits, and may raise an exception: no further text is asked about.
 
     Raises:

@@ -55,7 +55,6 @@ def chunk(document: SourceDocument, token_spans: TokenSpans, *, size: int = 1200
     keep their ids.
 
     Args:
-        document: the document.
         token_spans: the tokenizer that counts tokens.
         size: the maximum number of tokens of a chunk.
         overlap: the maximum number of tokens that neighbouring chunks share.

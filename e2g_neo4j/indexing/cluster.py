@@ -52,7 +52,6 @@ def read_on_cluster(address: str, models: Models, texts: Sequence[Text]) -> Iter
     Args:
         address: the address of the scheduler.
         models: the models, which the workers load from the same settings.
-        texts: the texts.
 
     Raises:
         ConfigurationError: the extra `cluster` is not installed, the scheduler cannot be reached, there is no worker,
@@ -90,7 +89,6 @@ def read_batch(settings: Mapping[str, Any], wanted: Fingerprint, texts: Sequence
     Args:
         settings: settings that name the models.
         wanted: the fingerprint of the models of the corpus.
-        texts: the texts.
 
     Raises:
         ConfigurationError: the models of this worker have another fingerprint.

@@ -31,7 +31,6 @@ def mentions(
 
     Args:
         chunks: the chunks of a document.
-        extractions: the extraction of each chunk.
         windows: the windows of each chunk, as spans in its text.
     """
     result = []

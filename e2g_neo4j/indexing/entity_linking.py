@@ -99,13 +99,9 @@ def link(
     """Link the entities of a corpus to nodes of labels that have the same name. Remove other links to these labels.
 
     Args:
-        corpus: the corpus.
-        labels: the labels of the nodes.
         name: the property with the name.
         aliases: the property with other names, if any.
         type: the type of the entities; None for all.
-        embed: embeds names.
-        dry_run: whether to write nothing.
 
     Raises:
         InputError: no node has a label and a text as `name`, a label is one of this project, or no entity has the type.

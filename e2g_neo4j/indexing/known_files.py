@@ -24,8 +24,6 @@ def recognise(
     with another name: the document keeps its id, and with it chunks and vectors.
 
     Args:
-        corpus: the corpus.
-        documents: what was read.
         paths: the files, folders and globs that were named.
 
     Returns:

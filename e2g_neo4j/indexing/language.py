@@ -38,7 +38,6 @@ def corpus_language(documents: Iterable[SourceDocument], default: str) -> str:
     """Return the code of the language that most of the text of a new corpus is in.
 
     Args:
-        documents: the documents.
         default: the language of text that is in no other one as far as is clear.
     """
     sizes: Counter[str] = Counter()
@@ -51,7 +50,6 @@ def other_language(text: str, language: str) -> str | None:
     """Return the language or script that a text appears to be in, such as "German" or "georgian script".
 
     Args:
-        text: the text.
         language: the code of the pipeline's language. Only those of LANGUAGES are compared.
 
     Returns:

@@ -74,9 +74,6 @@ class Layer:
         """Make the layer, or what of it has changed.
 
         Args:
-            models: The models.
-            corpus: The corpus.
-            progress: Called with the stage and its progress.
             meter: Counts the use of the chat model. Without it, the chat model is not used.
             reports: Who writes the reports of communities. None: the same as before; at first they are extractive.
 
@@ -133,10 +130,6 @@ class Making:
     """The making of a layer.
 
     Attributes:
-        layer: The layer.
-        models: The models.
-        corpus: The corpus.
-        progress: Called with the stage and its progress.
         meter: Counts the use of the chat model. None: it must not be asked.
         reports: Who writes the reports of communities. None: the same as before.
         asked: Whether somebody asked for the layer, as opposed to an update.

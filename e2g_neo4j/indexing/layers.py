@@ -23,9 +23,6 @@ def update(
     """Bring the layers that a corpus has up to date. If the chat model fails, this raises its error after the others.
 
     Args:
-        models: The models.
-        corpus: The corpus.
-        progress: Called with the stage and its progress.
         meter: Counts the use of the chat model. Without it, the chat model is not used.
     """
     failed: Exception | None = None

@@ -46,9 +46,7 @@ def merge(name: str, into: str, *, corpus: str) -> Operation[list[Alias]]:
     """Make a name resolve to another one in all documents of a corpus, also in those that are indexed later.
 
     Args:
-        name: the name.
         into: the other name, or one that resolves to it.
-        corpus: the corpus.
 
     Returns:
         The merges of the name.
@@ -81,9 +79,7 @@ def split(name: str, document: str | None = None, *, corpus: str) -> Operation[l
     """Stop a name from resolving to other entities in a corpus, also in documents that are indexed later.
 
     Args:
-        name: the name.
         document: a document, by id, source, file or title, in which the name means another entity than elsewhere.
-        corpus: the corpus.
 
     Returns:
         The merges that were undone; with a document, what the name resolves to there now.
@@ -123,10 +119,6 @@ def _split_in(key: str, name: str, target: str, corpus: str) -> Operation[list[A
 
 def join(name: str, *, corpus: str) -> Operation[list[Alias]]:
     """Undo `split` or `merge`: the rules decide about the name again.
-
-    Args:
-        name: the name.
-        corpus: the corpus.
 
     Returns:
         The merges of the name.
@@ -252,7 +244,6 @@ def _update(document: str, corpus: str, *, only_changed: bool = False) -> Operat
 
     Args:
         document: the id of the document.
-        corpus: the corpus.
         only_changed: whether there is nothing to do if all mentions are the same.
     """
     rows = yield Read("query/chunks_of", {"corpus": corpus, "document": document})

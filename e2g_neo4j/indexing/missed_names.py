@@ -63,7 +63,6 @@ def known_names(
 
     Args:
         counts: the names that the pipeline found.
-        of: the words of the language.
         linked: the types of the names of linked nodes that are in the texts, by spelling.
     """
     keys = {form: entity_key(form) for form in linked}

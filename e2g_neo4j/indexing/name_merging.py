@@ -107,8 +107,6 @@ def find_merges(
 
     Args:
         counts: the entities of the document, by key. Those that are only spelled like their key are no names.
-        of: the words of the language.
-        overrides: what was decided by hand.
         across: what other documents have decided: by name, the key of the full name.
         spelled: names of entities that no text has, by key.
 

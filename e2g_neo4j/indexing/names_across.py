@@ -66,7 +66,6 @@ def resolve_across(open: Collection[str], corpus: Mapping[str, int], of: NameWor
     Args:
         open: the keys of the names.
         corpus: the occurrences of all names of people that have one of `words_of` these, over all documents.
-        of: the words of the language.
 
     Returns:
         The keys of the full names, by name.
@@ -108,9 +107,7 @@ def _fitting(name: PersonName, names: Sequence[PersonName], of: NameWords) -> Se
     """Return the people that a name may stand for, each with the full names.
 
     Args:
-        name: the name.
         names: the names of the corpus with the same word.
-        of: the words of the language.
     """
     full: defaultdict[tuple[tuple[str, ...], str], list[PersonName]] = defaultdict(list)
     for one in names:

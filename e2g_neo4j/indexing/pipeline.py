@@ -67,8 +67,6 @@ def index(documents: Sequence[SourceDocument], run: IndexRun, *, adopted: bool =
     document, this run waits for it.
 
     Args:
-        documents: the documents.
-        run: corpus, models and report of this run.
         adopted: whether the documents are text nodes of the user's graph.
 
     Raises:

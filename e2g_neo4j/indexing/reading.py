@@ -23,14 +23,7 @@ Text: TypeAlias = tuple[str, bool]
 
 
 def read_texts(nlp: Language, embedder: Embedder, texts: Sequence[Text], workers: int) -> Iterator[Found]:
-    """Yield what is found in each text, in order. spaCy runs ahead of the embedding model.
-
-    Args:
-        nlp: the spaCy pipeline.
-        embedder: embeds windows and sentences.
-        texts: the texts.
-        workers: the number of spaCy processes.
-    """
+    """Yield what is found in each text, in order. spaCy runs ahead of the embedding model."""
     extractions: deque[Extraction] = deque()
 
     def with_sentences() -> Iterator[tuple[str, list[Span]]]:

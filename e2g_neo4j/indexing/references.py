@@ -49,7 +49,6 @@ class Titles:
     """The titles of a corpus that may be in some texts.
 
     Attributes:
-        corpus: the corpus.
         documents: the ids of the documents with a title, by its key.
         words: the first words whose titles have been read.
         longest: the number of words of the longest title with each first word.

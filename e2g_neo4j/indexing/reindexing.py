@@ -55,11 +55,9 @@ class _Run:
     """One run.
 
     Attributes:
-        corpus: the corpus.
         models: the models that it gets.
         vectors: the suffix of their vectors.
         before: the suffix of the vectors that it has.
-        show: called to report progress.
         made: the number of vectors that were made.
         long_windows: the number of windows that do not fit the model.
     """

@@ -48,15 +48,10 @@ class DocumentDraft:
 
     Attributes:
         number: its number in this run.
-        document: the document.
-        chunks: its chunks.
-        before: the stored version.
         extractor: what reads it, see `EXTRACTOR`.
         notes: the packed extraction of each chunk.
         windows: the windows of each chunk, as spans in its text.
-        persistence: its topic persistence.
         known_names: its names that are found wherever they are spelled the same.
-        merges: its name merges.
         names: what other documents need to know of its names.
         unchanged: the ids of the chunks that are kept with their mentions.
     """
@@ -129,14 +124,7 @@ class IndexRun:
     """One run of `index` or `plan`.
 
     Attributes:
-        corpus: the corpus.
-        models: the models.
-        summariser: writes the summaries.
-        meter: counts the use of the chat model.
-        progress: called to report progress.
-        vectors: the suffix of the vectors of the corpus.
         languages: the codes of the languages of documents that are not in that of the corpus, by their ids.
-        report: the report of the run.
         totals: the total work by stage, for progress.
         done: the work done by stage, for progress.
     """

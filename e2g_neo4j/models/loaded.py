@@ -47,7 +47,6 @@ class Models:
         settings: Settings that name the models.
         chat_model: A langchain-core chat model. Default: the configured one.
         embedder: An embedding model. Default: the configured one.
-        nlp: A spaCy pipeline. Default: the configured one.
     """
 
     def __init__(

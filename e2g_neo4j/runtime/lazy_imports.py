@@ -35,7 +35,6 @@ def needs(what: str, extra: str, otherwise: str = "") -> Iterator[None]:
 
     Args:
         what: What needs them, as the beginning of a message: "A PDF file".
-        extra: The extra that has them.
         otherwise: What else helps, as the end of the message.
 
     Raises:

@@ -58,10 +58,7 @@ def export(driver: Driver, name: str, file: Path, corpus: str, format: Format = 
     Memory and transactions are bounded, whatever the size of the corpus.
 
     Args:
-        driver: the driver.
-        name: the name of the database.
         file: the file to create.
-        corpus: the corpus.
         format: `archive` or `graphml`.
 
     Raises:

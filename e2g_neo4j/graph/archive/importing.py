@@ -83,7 +83,6 @@ class Archive:
     """An open archive, whose members were compared with its manifest.
 
     Args:
-        file: the file.
         checkpoint: called from time to time while it is read. It may raise an exception.
 
     Attributes:
@@ -253,8 +252,6 @@ def restore(
     removes it.
 
     Args:
-        perform: executes requests.
-        archive: the archive.
         corpus: the name of the new corpus.
         record: the statement that records its models.
         mark: a statement that records the import, in the transaction that makes it visible.

@@ -24,7 +24,6 @@ def end_import(perform: Execute, reservation: dict[str, str], *, published: bool
     """End an import: remove the marks if it was published, else the imported nodes. Then release the corpus.
 
     Args:
-        perform: executes requests.
         reservation: corpus and run of the import.
         published: whether the import was published.
     """

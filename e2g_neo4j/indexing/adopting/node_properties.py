@@ -39,7 +39,6 @@ def read_properties(owners: Mapping[str, Owner], names: Sequence[str], kind: str
 
     Args:
         owners: The documents by the element ids of the nodes.
-        names: The names of the properties.
         kind: What the nodes are, for error messages, such as "text node".
 
     Raises:

@@ -54,7 +54,6 @@ class TextNodes:
     """Text nodes as documents.
 
     Attributes:
-        documents: the documents.
         without: the number of skipped nodes, by what they lack.
         several_values: the number of documents whose text nodes have different values of a property, by property.
     """
@@ -183,7 +182,6 @@ def _why_none(adoption: Adoption, absent: Collection[str]) -> Operation[str]:
     """Return the message that says why there are no text nodes, with the names that exist.
 
     Args:
-        adoption: Which text nodes.
         absent: Properties that no node with a key and a document has.
     """
     [known] = yield Read("adopt/known", {"label": adoption.label, "sample": SAMPLE})

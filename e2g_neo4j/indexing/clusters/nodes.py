@@ -24,11 +24,9 @@ class Leaf:
     """A chunk.
 
     Attributes:
-        id: its id.
         document: the id of the document.
         index: its number in the document.
         span: where its text is in the document.
-        tokens: the length of its text.
         vector: its vector, or the mean of those of its windows.
     """
 
@@ -62,8 +60,6 @@ class Cluster:
     Attributes:
         level: its level, 1 if all its members are chunks.
         members: chunks, and clusters of lower levels, sorted by place.
-        summary: the summary.
-        tokens: the length of its text.
         vector: the vector of its summary.
         leaves: the chunks below it.
     """

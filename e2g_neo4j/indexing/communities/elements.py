@@ -19,7 +19,6 @@ class StoredStatement:
     """A statement of a corpus.
 
     Attributes:
-        id: its id.
         chunks: the ids of the chunks that state it.
         subject: the key of the entity that it is about.
         object: the key of the entity that the subject is related to; None if the subject is described.
@@ -84,8 +83,6 @@ def statements_about(
     other come last. Of statements that say the same, the first counts.
 
     Args:
-        hierarchy: the communities.
-        statements: the statements of the corpus.
         names: the name of each entity, by key.
     """
     related: defaultdict[str, set[str]] = defaultdict(set)

@@ -47,7 +47,6 @@ def report_input(
 
     Args:
         number: its number in the hierarchy.
-        hierarchy: the communities.
         covers: the elements of each community, best first, of one kind.
         reports: the reports of the communities within it, by number.
         characters: the maximum length of all together.

@@ -72,7 +72,6 @@ def merge_statements(
     Statements with a status or a period are claims, and stay as they are.
 
     Args:
-        statements: the statements of a corpus.
         names: the names of the entities of communities, by key. Statements about others are read by nobody.
         replies: the replies of a DescriptionMerger. If one cannot be read, the statements stay as they are.
 

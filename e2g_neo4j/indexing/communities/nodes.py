@@ -20,8 +20,6 @@ class Report:
 
     Attributes:
         id: a hash of its level and members.
-        community: the community.
-        title: its title.
         text: its sentences, or what a chat model has written.
         chunks: the ids of the chunks that it is made from.
         rating: how much it matters, as a chat model says.

@@ -27,7 +27,6 @@ class CachedReplies:
     """The replies of one task.
 
     Attributes:
-        corpus: the corpus.
         names: the names of the tasks whose cached replies count, the one to ask last.
         ask: returns replies that are not cached.
     """

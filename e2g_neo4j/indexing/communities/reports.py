@@ -77,8 +77,6 @@ def covering_sentences(
     that an earlier one has. That is the greedy algorithm for maximum coverage under a budget.
 
     Args:
-        hierarchy: the communities.
-        sentences: the sentences of the corpus.
         weights: (a, b) → weight of the edge, with a < b.
         characters: the maximum length of all sentences of a community.
         longest: the maximum length of a sentence.
@@ -129,7 +127,6 @@ def titles(hierarchy: Sequence[Community], weights: Weights, names: Mapping[str,
     """Return the title of each community: the names that are linked most within it, before common nouns.
 
     Args:
-        hierarchy: the communities.
         weights: (a, b) → weight of the edge.
         names: the name of each entity, by key.
     """

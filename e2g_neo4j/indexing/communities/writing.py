@@ -43,7 +43,6 @@ def write_reports(
     """Replace extractive reports by those that a chat model writes.
 
     Args:
-        corpus: the corpus.
         extractive: the communities with extractive reports, fine ones first.
         covers: what may be read about each community, best first.
         replies: the replies of a ReportWriter.

@@ -54,7 +54,6 @@ class AddedText:
         after: the number of characters after them.
         probe: the first of those that are compared.
         sha256: a hash of all of those.
-        claims: what was found.
     """
 
     characters: int

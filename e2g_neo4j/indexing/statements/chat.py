@@ -61,7 +61,6 @@ class StatementTask(TextTask):
     Args:
         model: the chat model.
         prompts: a folder with prompts that replace the bundled ones.
-        concurrency: the maximum number of concurrent calls.
         claims: whether statements have a status and a period.
     """
 
@@ -102,7 +101,6 @@ class StatementExtractor(StatementTask):
     Args:
         model: the chat model.
         prompts: a folder with prompts that replace the bundled ones.
-        concurrency: the maximum number of concurrent calls.
         claims: whether statements have a status and a period.
         gleanings: how often the model is asked what it has missed, at most. Its replies are cached as one.
     """
@@ -176,7 +174,6 @@ def fault_of(said: str, reply: ChatReply) -> str:
 
     Args:
         said: the reply without thinking.
-        reply: the reply.
     """
     parsed = parse(said)
     if reply.finish == "length" and len(parsed.claims) < ENOUGH:

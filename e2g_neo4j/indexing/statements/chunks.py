@@ -38,8 +38,6 @@ def read_chunks(models: Models, corpus: str, names: Sequence[str]) -> Operation[
     """Read the chunks of a corpus and cut them into parts.
 
     Args:
-        models: the models.
-        corpus: the corpus.
         names: the names of the extractors whose replies may be cached.
     """
     found = []

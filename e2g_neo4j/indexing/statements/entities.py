@@ -16,7 +16,6 @@ def entity_of(name: str, mentioned: Collection[str], aliases: Mapping[str, str])
     one that its text states anything about.
 
     Args:
-        name: the name.
         mentioned: the keys of the entities that the chunk mentions.
         aliases: the entities that other names resolve to in the document.
     """

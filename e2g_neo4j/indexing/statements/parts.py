@@ -21,7 +21,6 @@ def parts(text: str, own: Span, starts: Iterable[int], token_spans: TokenSpans) 
         text: the text of the chunk.
         own: the span of its own text.
         starts: where its sentences begin.
-        token_spans: the tokenizer.
     """
     begin, end = own[0], min(own[1], len(text))
     tokens = token_spans(text[begin:end])

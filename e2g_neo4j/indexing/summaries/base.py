@@ -19,7 +19,6 @@ class SummaryInput:
     """A text to summarise, or a summary.
 
     Attributes:
-        text: the text.
         sentences: its sentences, with offsets into `text`.
         vectors: a row for each sentence.
         counts: for each entity, the number of sentences of the document that mention it, in all text that is covered.

@@ -44,13 +44,9 @@ class ChatSummariser:
     """Summaries by a chat model.
 
     Args:
-        model: the chat model.
-        cache: the cache of summaries.
-        meter: counts the use of the chat model.
         prompts: a folder with prompts that replace the bundled ones.
         budget: the maximum number of tokens of a summary. Models count words better than tokens, so the prompt asks for
             at most three words for every four tokens.
-        concurrency: the maximum number of concurrent calls.
     """
 
     needs_sentences = False
@@ -155,7 +151,6 @@ def fault_of(summary: str, reply: ChatReply, text: str, instructions: str) -> st
 
     Args:
         summary: the text of the reply without thinking.
-        reply: the reply.
         text: the text to summarise.
         instructions: the instructions of the request.
     """

@@ -30,7 +30,6 @@ class RetryableError(Exception):
     """A transient failure.
 
     Args:
-        message: What happened.
         retry_after: Seconds to wait, if the server sent a number.
     """
 

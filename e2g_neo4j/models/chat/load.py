@@ -25,7 +25,6 @@ def load_chat_model(settings: Settings, given: BaseChatModel | None = None) -> S
     `ollama:NAME` is a model on an Ollama server. Any other `provider:NAME` is passed to langchain's `init_chat_model`.
 
     Args:
-        settings: The settings, which may name a model.
         given: A chat model that the caller passed in. It takes precedence.
 
     Raises:

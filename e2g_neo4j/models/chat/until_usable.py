@@ -103,8 +103,6 @@ def ask_metered(
         request: Returns the request of an attempt, from 0, with the fault of the reply before, or "". After each reply
             that was cut off, it may have twice as many tokens.
         judge: Returns what a reply is worth.
-        meter: Counts the use of the chat model.
-        level: Where the usage is counted.
 
     Returns:
         The usable reply, or the best of the others, and what all calls used.

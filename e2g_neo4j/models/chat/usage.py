@@ -42,7 +42,6 @@ class UsageMeter:
         If the budget is short, this waits for running calls first, because they may use less than they reserved.
 
         Args:
-            level: Level of the summary.
             most: Maximum number of tokens of the call.
 
         Raises:
@@ -97,13 +96,7 @@ class UsageMeter:
 
 
 def cost(levels: dict[int, TokenUsage], price_prompt: float, price_completion: float) -> float:
-    """Return the cost of a run.
-
-    Args:
-        levels: Usage per level of the tree.
-        price_prompt: Price of a million prompt tokens.
-        price_completion: Price of a million completion tokens.
-    """
+    """Return the cost of a run."""
     prompt = sum(spending.prompt_tokens for spending in levels.values())
     completion = sum(spending.completion_tokens for spending in levels.values())
     return (prompt * price_prompt + completion * price_completion) / 1e6

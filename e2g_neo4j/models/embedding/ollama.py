@@ -28,7 +28,6 @@ class OllamaEmbedder(RemoteEmbedder):
     more tokens.
 
     Args:
-        name: `ollama:NAME`.
         host: Address of the server. Default: `OLLAMA_HOST`, or the default port on this machine.
         dimensions: Length of vectors to request. Older servers ignore it, and return vectors of the
             full length.

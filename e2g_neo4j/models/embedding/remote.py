@@ -28,7 +28,6 @@ class RemoteEmbedder(ABC):
         name: `provider:NAME`.
         prefixes: The prefixes that the model expects, by its name.
         window_tokens: The maximum number of tokens of a text.
-        dimensions: The length of the vectors.
 
     Args:
         name: `provider:NAME`.

@@ -29,7 +29,6 @@ class Weights:
 
     Attributes:
         name: The name that `load_embedder` accepts.
-        dimensions: The length of its vectors.
         tokens: Maximum number of tokens of a text, including two special tokens.
         pooling: How the vector of a text is made.
         stem: The names of the files in the jar begin with this.
