@@ -4,14 +4,5 @@
 UNWIND $keys AS key
 MATCH (e:Entity {corpus: $corpus, key: key})
 WHERE NOT EXISTS { (e)-[:FROM_CHUNK]->(c) WHERE NOT c:E2GRetired }
-CALL (e) {
-  MATCH (e)-[:IN_COMMUNITY]->(naming:Community)
-  REMOVE naming:Community
-  SET naming:OutdatedCommunity
-}
-CALL (e) {
-  MATCH (e)<-[:SUBJECT|OBJECT]-(about:Statement)
-  REMOVE about:Statement
-  SET about:E2GRetired
-}
+// include: hide_about
 DETACH DELETE e

@@ -42,13 +42,4 @@ WHERE NOT EXISTS { (e)-[:FROM_CHUNK]->(c) WHERE NOT c:E2GRetired }
 REMOVE e:Entity
 SET e:E2GRetired
 WITH e
-CALL (e) {
-  MATCH (e)-[:IN_COMMUNITY]->(naming:Community)
-  REMOVE naming:Community
-  SET naming:OutdatedCommunity
-}
-CALL (e) {
-  MATCH (e)<-[:SUBJECT|OBJECT]-(about:Statement)
-  REMOVE about:Statement
-  SET about:E2GRetired
-}
+// include: hide_about
