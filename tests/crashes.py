@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.graph import lease, tasks, writer
-from e2g_neo4j.graph.archive import importing, recovery
+from e2g_neo4j.graph.archive import importing
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.statements import Variant, load
@@ -65,7 +65,7 @@ def index_and_die(
 
 def import_and_die(connection: Connection, file: Path, corpus: str, statements: int) -> None:
     """Import; SIGKILL when the server has answered so many statements of the import. Exits by itself after fewer."""
-    recovery.NODE_ROWS = 20
+    importing.NODE_ROWS = 20
     left = statements
 
     def counting(name: str, *variant: Any) -> Any:
@@ -99,7 +99,7 @@ async def work(settings: Settings) -> None:
 def work_and_die(settings: Settings, statements: int, sent: SimpleQueue[str] | None = None) -> None:
     """Work; SIGKILL when the server has answered so many statements of a task. Exits by itself after fewer, or for -1.
     `sent` gets the names of the statements."""
-    recovery.NODE_ROWS = 20
+    importing.NODE_ROWS = 20
     left, begun = statements, False
 
     def counting(name: str, *variant: Variant) -> Any:

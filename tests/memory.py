@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from e2g_neo4j.indexing.summaries.cache import SummaryCache
+from e2g_neo4j.indexing.asking import SummaryCache
 from e2g_neo4j.runtime.requests import Read, Rows, Write
 
 

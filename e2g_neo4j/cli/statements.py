@@ -14,7 +14,7 @@ from e2g_neo4j.errors import InputError
 from e2g_neo4j.retrieval.templates import templates as all_templates
 from e2g_neo4j.runtime.statements import Variant, header, load, statement_names
 from e2g_neo4j.settings import load_settings
-from e2g_neo4j.types.near_names import did_you_mean
+from e2g_neo4j.types.ids import did_you_mean
 from e2g_neo4j.types.statements import StatementResult
 
 EXCERPT = 120

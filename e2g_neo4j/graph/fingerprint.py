@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from e2g_neo4j.errors import FingerprintError
-from e2g_neo4j.graph import further_indexes
+from e2g_neo4j.graph import schema
 from e2g_neo4j.graph.indexes import vector_dimensions
 from e2g_neo4j.models.choice import models_for
 from e2g_neo4j.models.loaded import Models
@@ -62,7 +62,7 @@ def suffix_in(fingerprint: Fingerprint, first: dict[str, Any] | None) -> Operati
 def create_indexes(fingerprint: Fingerprint, vectors: str) -> Operation[None]:
     """Create the indexes with a suffix, unless they exist."""
     if vectors:
-        yield CallDriver(partial(further_indexes.create, suffix=vectors, dimensions=fingerprint.dimensions))
+        yield CallDriver(partial(schema.create_suffixed, suffix=vectors, dimensions=fingerprint.dimensions))
 
 
 def read_name_words(corpus: str) -> Operation[NameWords]:

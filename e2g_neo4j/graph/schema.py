@@ -32,8 +32,9 @@ from e2g_neo4j.errors import MigrationError
 from e2g_neo4j.graph.indexes import VECTOR_INDEX, create, indexes_of, run, vector_dimensions
 from e2g_neo4j.runtime.database import is_old, translated
 from e2g_neo4j.runtime.requests import CallDriver, Operation, Rows
-from e2g_neo4j.runtime.statements import folder
+from e2g_neo4j.runtime.statements import folder, load, split_suffix, with_suffix
 from e2g_neo4j.runtime.waiting import waiting_for
+from e2g_neo4j.types.languages import ANALYZERS
 from e2g_neo4j.types.reports import Layer
 
 LOCK_SECONDS = 60.0
@@ -392,3 +393,29 @@ def _system_user() -> str | None:
     with suppress(OSError, KeyError, ImportError):
         return getpass.getuser()
     return None
+
+
+def create_suffixed(driver: Driver, database: str, *, suffix: str, dimensions: int) -> None:
+    """Create the indexes with a suffix, unless they exist: of a further embedding model, like those without it, or of
+    words in another language than English.
+
+    Raises:
+        MigrationError: an index cannot be created.
+        AccessError: the user may not change the schema.
+    """
+    vectors, words = split_suffix(suffix)
+    with translated(driver):
+        existing = indexes_of(driver, database)
+        names = ("migrate/chunk_words", "migrate/window_words") if words else ()
+        wanted = [load(name, vectors=words) for name in names]
+        if vectors:
+            wanted += [
+                with_suffix(one.statement, vectors)
+                for script in read_scripts(old=is_old(driver))
+                for one in script.definitions(dimensions)
+                if one.name in existing and "VECTOR INDEX" in one.statement
+            ]
+        missing = [one for one in wanted if existing.isdisjoint(_CREATED.findall(one))]
+        if missing:
+            failed = f"The indexes with the suffix {suffix} could not be created"
+            create(driver, database, missing, failed, analyzer=ANALYZERS.get(words))

@@ -1,4 +1,5 @@
-"""Ask a chat model about many texts. Unusable replies are asked for again; all replies are cached."""
+"""Ask a chat model about many texts. Unusable replies are asked for again; all replies are cached, in Neo4j, so that a
+corpus never pays for the same text twice."""
 
 from __future__ import annotations
 
@@ -13,13 +14,12 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar, Self
 
-from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.models.chat.prompts import filled, load_prompt, text_request
 from e2g_neo4j.models.chat.until_usable import JudgedReply, ask_metered
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
-from e2g_neo4j.runtime.requests import Operation, Read
+from e2g_neo4j.runtime.requests import Execute, Operation, Read, Write
 from e2g_neo4j.runtime.threads import beside
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest, ChatUsage
@@ -165,3 +165,32 @@ def read_replies(corpus: str, keys: Mapping[str, Any]) -> Operation[dict[str, st
         rows = yield Read("statements/cached", {"keys": [first + key for key in batch]})
         replies |= {row["key"].removeprefix(first): row["text"] for row in rows}
     return replies
+
+
+class SummaryCache:
+    """Summaries of a corpus by key. They are stored in the database before they are used."""
+
+    def __init__(self, perform: Execute, corpus: str, *, read_only: bool = False) -> None:
+        self._perform = perform
+        self._corpus = corpus
+        self._read_only = read_only
+        self._made: dict[str, str] = {}
+
+    def find(self, key: str) -> str | None:
+        """Return a cached summary, or None."""
+        if key in self._made:
+            return self._made[key]
+        rows = self._perform(Read("index/cached_summary", {"key": cached_key(self._corpus, key)}))
+        if rows:
+            self._made[key] = rows[0]["text"]
+        return self._made.get(key)
+
+    def keep(self, key: str, text: str, *, model: str = "", used: ChatUsage | None = None) -> None:
+        """Store a summary, with the tokens that it took."""
+        self._made[key] = text
+        if self._read_only:
+            return
+        used = used or ChatUsage()
+        values = {"model": model, "prompt_tokens": used.prompt_tokens, "completion_tokens": used.completion_tokens}
+        parameters = {"key": cached_key(self._corpus, key), "corpus": self._corpus, "text": text, **values}
+        self._perform(Write((("index/cache_summary", parameters),)))

@@ -30,15 +30,14 @@ from e2g_neo4j.graph.schema import Applied, Part
 from e2g_neo4j.graph.writer import delete as delete_documents
 from e2g_neo4j.indexing import merge_overrides, pipeline
 from e2g_neo4j.indexing.adopting import text_nodes
+from e2g_neo4j.indexing.asking import SummaryCache
 from e2g_neo4j.indexing.known_files import recognise
 from e2g_neo4j.indexing.language import corpus_language
 from e2g_neo4j.indexing.layers import update as update_layers
 from e2g_neo4j.indexing.references import update_references
 from e2g_neo4j.indexing.run import IndexRun
 from e2g_neo4j.indexing.summaries.base import Summariser
-from e2g_neo4j.indexing.summaries.cache import SummaryCache
-from e2g_neo4j.indexing.summaries.chat import ChatSummariser
-from e2g_neo4j.indexing.summaries.dry_run import DryRunChatModel
+from e2g_neo4j.indexing.summaries.chat import ChatSummariser, DryRunChatModel
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.choice import command_for_language, models_of_archive

@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from e2g_neo4j.graph.archive.recovery import recover_abandoned_imports
+from e2g_neo4j.graph.archive.importing import recover_abandoned_imports
 from e2g_neo4j.graph.catalog import check_kind
 from e2g_neo4j.graph.fingerprint import confirm_models
 from e2g_neo4j.graph.lease import Lease
@@ -32,7 +32,7 @@ from e2g_neo4j.indexing.merge_overrides import read_overrides, resolve_names, up
 from e2g_neo4j.indexing.missed_names import known_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.names_across import document_names
-from e2g_neo4j.indexing.read_ahead import ReadAhead
+from e2g_neo4j.indexing.reading import ReadAhead
 from e2g_neo4j.indexing.references import MOST_BEARERS, MOST_REFERENCES, update_references
 from e2g_neo4j.indexing.run import DocumentDraft, IndexRun, LeaseLostError, needs_extraction
 from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder

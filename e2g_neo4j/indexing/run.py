@@ -14,8 +14,7 @@ from e2g_neo4j.graph.rows import EmbeddedChunk, IndexedDocument, StoredDocument
 from e2g_neo4j.indexing.chunking import chunk, whole_nodes
 from e2g_neo4j.indexing.cluster import read_on_cluster
 from e2g_neo4j.indexing.missed_names import KnownNames, add_missed_names
-from e2g_neo4j.indexing.read_ahead import ReadAhead
-from e2g_neo4j.indexing.reading import Found, Text, read_texts
+from e2g_neo4j.indexing.reading import Found, ReadAhead, Text, read_texts
 from e2g_neo4j.indexing.summaries.base import Summariser, TreeInput
 from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder, tree_size
 from e2g_neo4j.indexing.topic_persistence import Persistence

@@ -9,7 +9,7 @@ from neo4j.vector import Vector
 
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.runtime.requests import Operation, read_each
-from e2g_neo4j.types.near_names import did_you_mean
+from e2g_neo4j.types.ids import did_you_mean
 from e2g_neo4j.types.results import Fact
 
 MAX_FACTS = 25

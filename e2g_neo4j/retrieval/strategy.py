@@ -15,7 +15,7 @@ from e2g_neo4j.retrieval.passages import ScoredNode
 from e2g_neo4j.retrieval.query import Query, RankedChunks, Ranking
 from e2g_neo4j.retrieval.where import shown
 from e2g_neo4j.runtime.requests import Operation
-from e2g_neo4j.types.near_names import did_you_mean
+from e2g_neo4j.types.ids import did_you_mean
 from e2g_neo4j.types.results import Ranks
 
 Layer: TypeAlias = Literal["communities", "clusters", "entity_vectors", "sentence_vectors", "statements"]

@@ -32,8 +32,7 @@ from e2g_neo4j.errors import (
     ReadingError,
 )
 from e2g_neo4j.graph import catalog, claims, tasks
-from e2g_neo4j.graph.archive.importing import Archive, archive_info
-from e2g_neo4j.graph.archive.recovery import recover_abandoned_imports
+from e2g_neo4j.graph.archive.importing import Archive, archive_info, recover_abandoned_imports
 from e2g_neo4j.graph.writer import delete, purge
 from e2g_neo4j.indexing import layers, operations
 from e2g_neo4j.indexing.adopting import text_nodes

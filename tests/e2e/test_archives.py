@@ -29,7 +29,7 @@ from neo4j import Driver
 from e2g_neo4j import E2G, Settings
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import ArchiveError, DatabaseError, FingerprintError, InputError, NotFoundError
-from e2g_neo4j.graph.archive import importing, recovery
+from e2g_neo4j.graph.archive import importing
 from e2g_neo4j.graph.archive.format import MANIFEST, MEMBERS, NODES, RELATIONSHIPS, SUMMARIES, decoded, encoded
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.requests import Read
@@ -426,7 +426,7 @@ def test_a_failed_import_leaves_nothing_and_was_never_seen(
     client, settings, driver, origin, corpus, monkeypatch, statement, times
 ):
     """The database refuses a statement when it comes again; until then queries find nothing."""
-    monkeypatch.setattr(recovery, "NODE_ROWS", 10)
+    monkeypatch.setattr(importing, "NODE_ROWS", 10)
     real, left = client.runner.execute, times
 
     def failing(request: Any) -> Any:
@@ -496,7 +496,7 @@ def test_a_killed_import_is_invisible_and_ended_by_whoever_writes_next(
                 client.delete(corpus=run)
                 client.import_corpus(file, corpus=run)
         else:
-            recovery.recover_abandoned_imports(performing(driver))
+            importing.recover_abandoned_imports(performing(driver))
         assert shape(held(driver, run)) == shape(whole)
         assert "E2GImported" not in str(left_behind(driver, run))
         remove(driver, [run])

@@ -22,8 +22,8 @@ from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import claim, delete, rewrite_mentions
+from e2g_neo4j.indexing.asking import SummaryCache
 from e2g_neo4j.indexing.merge_overrides import join, merge, split
-from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.options import RetrievalOptions, Unit
 from e2g_neo4j.retrieval.strategies import STRATEGIES

@@ -27,7 +27,6 @@ from neo4j import AsyncGraphDatabase, Driver, GraphDatabase
 from e2g_neo4j import E2G, AsyncE2G
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import AccessError, DatabaseError, MigrationError, UnreachableError
-from e2g_neo4j.graph import further_indexes
 from e2g_neo4j.graph import schema as migrations
 from e2g_neo4j.graph.doctor import examine
 from e2g_neo4j.graph.schema import ALL_PARTS, info, validate
@@ -333,7 +332,7 @@ def test_indexes_keep_their_dimensions_and_those_of_another_model_are_beside_the
     assert migrate(driver, "neo4j", embedding_dimensions=768) == []
     assert set(dimensions(driver).values()) == {DIMENSIONS}
     for words in ("_cjk", "_german", "_standard", "_cjk"):  # the second time, they are there
-        further_indexes.create(driver, "neo4j", suffix=f"_0123abcd{words}", dimensions=768)
+        schema.create_suffixed(driver, "neo4j", suffix=f"_0123abcd{words}", dimensions=768)
     found = dimensions(driver)
     assert {name for name, number in found.items() if number == 768} == {
         f"{name}_0123abcd" for name, number in found.items() if number == DIMENSIONS

@@ -15,7 +15,7 @@ from e2g_neo4j.errors import BudgetError, ConfigurationError, ModelError
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import layers
 from e2g_neo4j.indexing.clusters.layer import CLUSTERS
-from e2g_neo4j.indexing.communities import inputs, layer, merging, writing
+from e2g_neo4j.indexing.communities import layer, merging, writing
 from e2g_neo4j.indexing.communities.chat import LEVEL, REPLY_TOKENS
 from e2g_neo4j.indexing.communities.hierarchy import Community
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
@@ -198,7 +198,7 @@ def test_a_parent_reads_the_reports_of_its_parts(
     ]
     monkeypatch.setattr(layer, "communities", lambda weights: hierarchy)
     length = len(between.text)
-    monkeypatch.setattr(inputs.report_input, "__defaults__", (length + 6,))
+    monkeypatch.setattr(writing.report_input, "__defaults__", (length + 6,))
     short = {"Reports about": '{"summary": "All"}', "ann bob": '{"title": "A", "summary": "1"}'}
     model = Model({**short, "dan eve": '{"title": "D", "summary": "2"}'})
     enriched(driver, corpus, model)

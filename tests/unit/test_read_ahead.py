@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from spacy.language import Language
 
-from e2g_neo4j.indexing.read_ahead import AHEAD, ReadAhead
-from e2g_neo4j.indexing.reading import Found, read_texts
+from e2g_neo4j.indexing.reading import AHEAD, Found, ReadAhead, read_texts
 from e2g_neo4j.models.embedding.base import Embedder
 from e2g_neo4j.models.embedding.load import load_embedder
 from e2g_neo4j.models.embedding.windows import embed_long

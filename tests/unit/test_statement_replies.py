@@ -10,8 +10,7 @@ import pytest
 from stated import statements
 
 from e2g_neo4j.indexing.statements.chat import ENOUGH, StatementExtractor, fault_of
-from e2g_neo4j.indexing.statements.entities import entity_of
-from e2g_neo4j.indexing.statements.parts import PART_TOKENS, parts
+from e2g_neo4j.indexing.statements.chunks import PART_TOKENS, entity_of, parts
 from e2g_neo4j.indexing.statements.replies import (
     KEYWORDS,
     LONGEST_TEXT,

@@ -19,10 +19,9 @@ from e2g_neo4j.indexing.communities.chat import (
 )
 from e2g_neo4j.indexing.communities.elements import StatementElement, StoredStatement, statements_about
 from e2g_neo4j.indexing.communities.hierarchy import Community
-from e2g_neo4j.indexing.communities.inputs import ReportInput, report_input
 from e2g_neo4j.indexing.communities.merging import LONG, DescriptionMerger, long_groups, parse_description
 from e2g_neo4j.indexing.communities.reports import SentenceEntities, covering_sentences
-from e2g_neo4j.indexing.communities.writing import text_of
+from e2g_neo4j.indexing.communities.writing import ReportInput, report_input, text_of
 from e2g_neo4j.types.chat import ChatReply
 
 WHOLE = WrittenReport("Ann and Bob", "Ann sails with Bob.\nAnn is the captain.\nBob steers.", 8)

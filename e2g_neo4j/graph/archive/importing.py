@@ -19,12 +19,13 @@ from itertools import count
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from neo4j.exceptions import ConstraintError
 from pydantic import ValidationError
 
 from e2g_neo4j.errors import ArchiveError, DatabaseError, InputError
-from e2g_neo4j.graph.archive import checks, contents, lines, recovery
+from e2g_neo4j.graph.archive import checks, contents, lines
 from e2g_neo4j.graph.archive.format import (
     LONGEST_LINE,
     MANIFEST,
@@ -35,7 +36,6 @@ from e2g_neo4j.graph.archive.format import (
     Manifest,
     loads,
 )
-from e2g_neo4j.graph.archive.recovery import end_import, recover_abandoned_imports
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.models.words import divide_words
 from e2g_neo4j.runtime.batched import batched
@@ -43,6 +43,9 @@ from e2g_neo4j.runtime.requests import Execute, Read, Write
 from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.types.ids import cached_key, corpus_key, document_id
 from e2g_neo4j.types.reports import ArchiveInfo
+
+NODE_ROWS = 500
+"""Nodes per transaction."""
 
 ROWS = 10_000
 """Relationships or summaries per transaction."""
@@ -293,7 +296,7 @@ def archive_info(archive: Archive, corpus: str) -> ArchiveInfo:
 def _write(perform: Execute, archive: Archive, reservation: dict[str, str], *, fulltext: bool) -> None:
     corpus = reservation["corpus"]
     for member, statement, size in (
-        (NODES, "archive/create_nodes", recovery.NODE_ROWS),
+        (NODES, "archive/create_nodes", NODE_ROWS),
         (RELATIONSHIPS, "archive/create_relationships", ROWS),
         (SUMMARIES, "archive/cache_summaries", ROWS),
     ):
@@ -382,3 +385,28 @@ def _checked(perform: Execute, request: Write) -> None:
         raise DatabaseError(
             "The import was suspended for so long that another run removed it. Nothing was imported. Start it again."
         )
+
+
+def recover_abandoned_imports(perform: Execute) -> None:
+    """Complete abandoned imports that were published, and remove the others."""
+    for row in perform(Read("archive/reserved", {})):
+        if row["at_work"]:
+            continue
+        abandoned, by = {"corpus": row["corpus"], "run": row["run"]}, uuid4().hex
+        perform(Write((("archive/take_over", {**abandoned, "by": by}),), ("archive/is_mine", abandoned)))
+        end_import(perform, {"corpus": row["corpus"], "run": by}, published=row["published"])
+
+
+def end_import(perform: Execute, reservation: dict[str, str], *, published: bool) -> None:
+    """End an import: remove the marks if it was published, else the imported nodes. Then release the corpus.
+
+    Args:
+        reservation: corpus and run of the import.
+        published: whether the import was published.
+    """
+    batch = {"corpus": reservation["corpus"], "limit": NODE_ROWS}
+    step = ("archive/unmark" if published else "archive/discard", batch)
+    while perform(Write((step,), ("archive/is_left", reservation))):
+        pass
+    cleanup = () if published else (("index/delete_empty_corpus", {"corpus": reservation["corpus"]}),)
+    perform(Write((*cleanup, ("archive/release", reservation)), ("archive/is_mine", reservation)))

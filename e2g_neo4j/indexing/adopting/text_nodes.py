@@ -25,8 +25,7 @@ from e2g_neo4j.indexing.chunking import chunk_ids
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read, Rows, Write
 from e2g_neo4j.types.documents import Cut, SourceDocument, StandsFor
-from e2g_neo4j.types.ids import check_users_label, document_id, utf8
-from e2g_neo4j.types.near_names import did_you_mean
+from e2g_neo4j.types.ids import check_users_label, did_you_mean, document_id, utf8
 from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.reports import Adoption
 

@@ -11,14 +11,20 @@ from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.graph.writer import ROWS
-from e2g_neo4j.indexing.communities import inputs
+from e2g_neo4j.indexing.communities import writing
 from e2g_neo4j.indexing.communities.chat import LEVEL, ReportWriter
 from e2g_neo4j.indexing.communities.elements import StoredStatement, read_statements, statements_about
 from e2g_neo4j.indexing.communities.hierarchy import communities
 from e2g_neo4j.indexing.communities.merging import DescriptionMerger, merge_statements
-from e2g_neo4j.indexing.communities.nodes import Report, sentence_texts
 from e2g_neo4j.indexing.communities.replies import CachedReplies, Replies, asking, estimating
-from e2g_neo4j.indexing.communities.reports import SentenceEntities, choose_sentences, covering_sentences, titles
+from e2g_neo4j.indexing.communities.reports import (
+    Report,
+    SentenceEntities,
+    choose_sentences,
+    covering_sentences,
+    sentence_texts,
+    titles,
+)
 from e2g_neo4j.indexing.communities.writing import Written, write_reports
 from e2g_neo4j.indexing.layer import Layer, Making, RepliesMissingError, hash_of, read_state, with_usage
 from e2g_neo4j.models.chat.usage import UsageMeter
@@ -200,7 +206,7 @@ def _reports(
     members = {key: names[key] for community in hierarchy for key in community.members}
     merged, merged_before = yield from merge_statements(statements, members, merger)
     stated = statements_about(hierarchy, merged, names)
-    covering = covering_sentences(hierarchy, sentences, weights, maxsize, longest=inputs.CHARACTERS)
+    covering = covering_sentences(hierarchy, sentences, weights, maxsize, longest=writing.CHARACTERS)
     covers = [about or cover for about, cover in zip(stated, covering, strict=True)]
     written = yield from write_reports(corpus, extractive, covers, writer)
     return replace(written, cached=merged_before + written.cached)

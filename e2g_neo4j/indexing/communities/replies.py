@@ -8,9 +8,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from e2g_neo4j.indexing.asking import TextTask, ask_about, key_of, read_replies
+from e2g_neo4j.indexing.asking import SummaryCache, TextTask, ask_about, key_of, read_replies
 from e2g_neo4j.indexing.layer import RepliesMissingError
-from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime.requests import GetExecutor, Operation
 from e2g_neo4j.types.documents import TokenSpans

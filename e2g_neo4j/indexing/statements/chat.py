@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from e2g_neo4j.indexing.asking import TextTask, key_of
+from e2g_neo4j.indexing.asking import SummaryCache, TextTask, key_of
 from e2g_neo4j.indexing.statements.replies import STATUSES, STRONGEST, Claim, parse
-from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.models.chat.base import TooLongError
 from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, number_schema, object_schema
 from e2g_neo4j.models.chat.prompts import fault_of_empty

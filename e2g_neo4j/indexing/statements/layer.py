@@ -16,14 +16,12 @@ from typing import Any, TypeAlias
 
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError
 from e2g_neo4j.graph.lease import locked
-from e2g_neo4j.indexing.asking import ask_about, read_replies
+from e2g_neo4j.indexing.asking import SummaryCache, ask_about, read_replies
 from e2g_neo4j.indexing.layer import Layer, Making, RepliesMissingError, read_state, with_usage
 from e2g_neo4j.indexing.statements.added import AddedText, chunk_ids, claims_of, key_of, place, read_added
 from e2g_neo4j.indexing.statements.chat import LEVEL, StatementExtractor
-from e2g_neo4j.indexing.statements.chunks import ChunkParts, read_chunks, texts_of
-from e2g_neo4j.indexing.statements.entities import entity_of
+from e2g_neo4j.indexing.statements.chunks import ChunkParts, entity_of, read_chunks, texts_of
 from e2g_neo4j.indexing.statements.replies import Claim, ParsedReply, parse
-from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched

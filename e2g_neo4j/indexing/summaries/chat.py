@@ -16,14 +16,15 @@ from pathlib import Path
 from threading import Lock
 
 from e2g_neo4j.errors import ModelError
+from e2g_neo4j.indexing.asking import SummaryCache
 from e2g_neo4j.indexing.summaries.base import SummaryInput
-from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.models.chat.base import TooLongError
 from e2g_neo4j.models.chat.prompts import delimiter_for, fault_of_empty, filled, load_prompt, text_request
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import JudgedReply, ask_metered
 from e2g_neo4j.models.chat.usage import UsageMeter
-from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest
+from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest, StreamingChatModel
+from e2g_neo4j.types.documents import TokenSpans
 
 PROMPTS = Path(__file__).with_name("prompts")
 
@@ -167,3 +168,28 @@ def fault_of(summary: str, reply: ChatReply, text: str, instructions: str) -> st
     if copied or delimiter_for(text) in summary or " ".join(instructions.split())[:80] in said:
         return "it repeated what it was given"
     return ""
+
+
+class DryRunChatModel:
+    """Replaces a chat model. It has the same name, so cached summaries are found, and replies of the maximum length.
+
+    Args:
+        model: the chat model that it replaces.
+        token_spans: the tokenizer that counts prompts.
+        summary_tokens: the length of each reply.
+    """
+
+    def __init__(self, model: StreamingChatModel, token_spans: TokenSpans, summary_tokens: int) -> None:
+        self.name = model.name
+        self.context = model.context
+        self._token_spans = token_spans
+        self._summary_tokens = summary_tokens
+
+    def count(self, text: str) -> int:
+        return len(self._token_spans(text))
+
+    def ask(self, request: ChatRequest) -> ChatReply:
+        # Replies must differ, or summaries of the next level would be found in the cache.
+        name = sha256(request.text.encode()).hexdigest()[:12]
+        text = " ".join([name, *["word"] * self._summary_tokens])
+        return ChatReply(text, "stop", self.count(request.text), self._summary_tokens)
