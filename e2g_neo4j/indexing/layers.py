@@ -5,9 +5,8 @@ from __future__ import annotations
 from e2g_neo4j.errors import BudgetError, CorpusChangedError, CorpusNotFoundError, ModelError
 from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
-from e2g_neo4j.indexing.entity_vectors import ENTITIES
-from e2g_neo4j.indexing.sentence_vectors import SENTENCES
 from e2g_neo4j.indexing.statements.layer import STATEMENTS
+from e2g_neo4j.indexing.vector_layers import ENTITIES, SENTENCES
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import Operation

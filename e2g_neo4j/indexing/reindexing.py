@@ -22,14 +22,13 @@ from e2g_neo4j.graph import catalog
 from e2g_neo4j.graph.fingerprint import create_indexes, suffix_in
 from e2g_neo4j.graph.lease import locked
 from e2g_neo4j.graph.writer import CHUNKS_READ, ROWS
-from e2g_neo4j.indexing.entity_vectors import embed_names
 from e2g_neo4j.indexing.layer import read_state
 from e2g_neo4j.indexing.layers import update as update_layers
 from e2g_neo4j.indexing.operations import migrate, until_cancelled
 from e2g_neo4j.indexing.pipeline import WAIT_SECONDS
 from e2g_neo4j.indexing.references import update_references
-from e2g_neo4j.indexing.sentence_vectors import embed_sentences
 from e2g_neo4j.indexing.topic_persistence import Persistence
+from e2g_neo4j.indexing.vector_layers import embed_names, embed_sentences
 from e2g_neo4j.models.choice import with_embedding
 from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.models.embedding.windows import Embedded, embed_long, embed_with_parts

@@ -31,8 +31,8 @@ from neo4j import Driver
 
 from e2g_neo4j.errors import CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import delete
-from e2g_neo4j.indexing.entity_vectors import ENTITIES
 from e2g_neo4j.indexing.layer import ATTEMPTS
+from e2g_neo4j.indexing.vector_layers import ENTITIES
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import vector_context
 from e2g_neo4j.retrieval.windows import Window

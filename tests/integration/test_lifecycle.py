@@ -56,9 +56,9 @@ from e2g_neo4j.graph.writer import claim, delete, purge
 from e2g_neo4j.indexing import merge_overrides
 from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
-from e2g_neo4j.indexing.entity_vectors import ENTITIES
 from e2g_neo4j.indexing.references import update_references
 from e2g_neo4j.indexing.statements.layer import STATEMENTS
+from e2g_neo4j.indexing.vector_layers import ENTITIES
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime import database

@@ -31,7 +31,7 @@ from naive import AmbiguousError, NaiveChunk, NaiveDocument, NaiveWindow, connec
 from neo4j import Driver
 
 from e2g_neo4j.errors import QueryError
-from e2g_neo4j.indexing.sentence_vectors import SENTENCES
+from e2g_neo4j.indexing.vector_layers import SENTENCES
 from e2g_neo4j.retrieval import passage_graph, sentences
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import hipporag, linear

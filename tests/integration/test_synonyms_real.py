@@ -32,7 +32,7 @@ from libraries import (
 from naive import AmbiguousError, NaiveDocument, cosine, edges_of, windows
 from neo4j import Driver
 
-from e2g_neo4j.indexing.entity_vectors import ENTITIES
+from e2g_neo4j.indexing.vector_layers import ENTITIES
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.options import RetrievalOptions

@@ -17,10 +17,10 @@ from e2g_neo4j.indexing.clusters.nodes import (
     vectors_of,
 )
 from e2g_neo4j.indexing.layer import ChangedError, Layer, Making
-from e2g_neo4j.indexing.sentence_vectors import SENTENCES
 from e2g_neo4j.indexing.summaries.base import Summariser, SummaryInput
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.indexing.summaries.tree import joined
+from e2g_neo4j.indexing.vector_layers import SENTENCES
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched

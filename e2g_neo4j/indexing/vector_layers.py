@@ -1,10 +1,15 @@
-"""Embed the sentences of the chunks of a corpus, each by itself, as LinearRAG and HippoRAG 2 do.
+"""The layers that are vectors: of sentences and of the names of entities. Only those are made that are missing.
 
-Indexing computes vectors of sentences too, as means of their tokens in context. Those rank the sentences of one text
-for its summary. They can be compared with the vector of a question only if the model was trained with mean pooling.
+Sentences are embedded each by itself, as LinearRAG and HippoRAG 2 do. Indexing computes vectors of sentences too, as
+means of their tokens in context. Those rank the sentences of one text for its summary. They can be compared with the
+vector of a question only if the model was trained with mean pooling. A vector of a name depends on the name alone.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,8 +21,14 @@ from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.reports import LayerReport, Progress
 
+Embed: TypeAlias = Callable[[Models, str, Progress], Operation[int]]
+"""Embeds what has no vector, and returns how much it was."""
+
 CHUNKS = 64
 """Chunks whose sentences are embedded, and written in one transaction."""
+
+NAMES = 500
+"""Names that are embedded, and written in one transaction."""
 
 
 def embed_sentences(models: Models, corpus: str, show: Progress) -> Operation[int]:
@@ -42,10 +53,27 @@ def embed_sentences(models: Models, corpus: str, show: Progress) -> Operation[in
     return done
 
 
-def _make(making: Making) -> Operation[LayerReport]:
-    making.made += yield from embed_sentences(making.models, making.corpus, making.show)
+def embed_names(models: Models, corpus: str, show: Progress) -> Operation[int]:
+    """Embed the names of entities that have no vector. Return their number."""
+    done, after = 0, ""
+    while rows := (yield Read("entities/missing", {"corpus": corpus, "after": after, "limit": NAMES})):
+        vectors = embed_long(models.embedder, [row["name"] for row in rows]).tolist()
+        named = [
+            {"key": row["key"], "name": row["name"], "embedding": vector}
+            for row, vector in zip(rows, vectors, strict=True)
+        ]
+        yield Write((("entities/set_vectors", {"corpus": corpus, "rows": named}),))
+        show("entities", done + len(rows), done + rows[0]["missing"])
+        done, after = done + len(rows), rows[-1]["key"]
+    return done
+
+
+def _make(embed: Embed, making: Making) -> Operation[LayerReport]:
+    making.made += yield from embed(making.models, making.corpus, making.show)
     yield from making.set_revision()
     return LayerReport(made=making.made)
 
 
-SENTENCES = Layer("sentences", "sentence_vectors", "its sentences were embedded", _make)
+SENTENCES = Layer("sentences", "sentence_vectors", "its sentences were embedded", partial(_make, embed_sentences))
+
+ENTITIES = Layer("entities", "entity_vectors", "the names of its entities were embedded", partial(_make, embed_names))
