@@ -19,7 +19,6 @@ import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from itertools import count, pairwise
 from pathlib import Path
@@ -69,17 +68,12 @@ class MigrationInfo:
     """A migration in the files or the database.
 
     State `changed`: it was applied and the file was edited since. `missing`: it was applied and there is no such file.
-    `at`, `by` and `connected_as` (the users of operating system and database) are None until it is applied.
     """
 
     version: str
-    description: str
     state: State
     source: str
     checksum: str
-    at: datetime | None = None
-    by: str | None = None
-    connected_as: str | None = None
 
 
 class Definition(NamedTuple):
@@ -223,9 +217,7 @@ def compare(scripts: Sequence[Script], history: Rows, dimensions: int | None) ->
     for script in scripts:
         row = applied.get(script.version)
         if row is None:
-            migrations.append(
-                MigrationInfo(script.version, script.description, "pending", script.source, checksum(script.text))
-            )
+            migrations.append(MigrationInfo(script.version, "pending", script.source, checksum(script.text)))
         else:
             state: State = "applied" if row["checksum"] in script.checksums(dimensions) else "changed"
             migrations.append(_recorded(row, state))
@@ -234,16 +226,7 @@ def compare(scripts: Sequence[Script], history: Rows, dimensions: int | None) ->
 
 
 def _recorded(row: dict[str, Any], state: State) -> MigrationInfo:
-    return MigrationInfo(
-        row["version"],
-        row["description"] or "",
-        state,
-        row["source"] or "",
-        row["checksum"] or "",
-        row["at"].to_native() if row["at"] else None,
-        row["by"],
-        row["connected_as"],
-    )
+    return MigrationInfo(row["version"], state, row["source"] or "", row["checksum"] or "")
 
 
 def conflicts(migrations: list[MigrationInfo]) -> list[str]:
