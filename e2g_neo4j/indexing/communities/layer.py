@@ -11,12 +11,12 @@ from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.graph.writer import ROWS
+from e2g_neo4j.indexing.asking import CachedReplies, Replies, asking, estimating
 from e2g_neo4j.indexing.communities import writing
 from e2g_neo4j.indexing.communities.chat import LEVEL, ReportWriter
 from e2g_neo4j.indexing.communities.elements import StoredStatement, read_statements, statements_about
 from e2g_neo4j.indexing.communities.hierarchy import communities
 from e2g_neo4j.indexing.communities.merging import DescriptionMerger, merge_statements
-from e2g_neo4j.indexing.communities.replies import CachedReplies, Replies, asking, estimating
 from e2g_neo4j.indexing.communities.reports import (
     Report,
     SentenceEntities,

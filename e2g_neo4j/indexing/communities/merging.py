@@ -12,10 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from e2g_neo4j.indexing.asking import TextTask
+from e2g_neo4j.indexing.asking import CachedReplies, TextTask
 from e2g_neo4j.indexing.communities.chat import LEVEL
 from e2g_neo4j.indexing.communities.elements import StoredStatement
-from e2g_neo4j.indexing.communities.replies import CachedReplies
 from e2g_neo4j.models.chat.json_replies import TEXT, object_schema, objects_in
 from e2g_neo4j.models.chat.prompts import fault_of_empty
 from e2g_neo4j.models.chat.thinking import without_thought

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from e2g_neo4j.indexing.asking import CachedReplies
 from e2g_neo4j.indexing.communities.chat import parse_report
 from e2g_neo4j.indexing.communities.elements import StatementElement
 from e2g_neo4j.indexing.communities.hierarchy import Community
-from e2g_neo4j.indexing.communities.replies import CachedReplies
 from e2g_neo4j.indexing.communities.reports import Report, SentenceEntities, sentence_texts
 from e2g_neo4j.runtime.requests import Operation
 
