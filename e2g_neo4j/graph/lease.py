@@ -6,7 +6,6 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from threading import Event, Thread
-from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
 
@@ -38,9 +37,7 @@ class Lease:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._ended.set()
         self._thread.join()
         with suppress(DatabaseError):  # if the database cannot be reached, the lease expires

@@ -22,7 +22,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from queue import Full, Queue
 from threading import Event, Thread
-from types import TracebackType
 from typing import Self
 
 from e2g_neo4j.types.documents import Chunk
@@ -77,9 +76,7 @@ class ReadAhead:
             self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._ended.set()
         if self._chunks:
             self._thread.join(10.0)  # it ends after the current batch of texts

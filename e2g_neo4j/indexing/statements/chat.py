@@ -58,8 +58,6 @@ class StatementTask(TextTask):
     """Asks a chat model for statements.
 
     Args:
-        model: the chat model.
-        prompts: a folder with prompts that replace the bundled ones.
         claims: whether statements have a status and a period.
     """
 
@@ -98,9 +96,6 @@ class StatementExtractor(StatementTask):
     about no entity of the text is left out later.
 
     Args:
-        model: the chat model.
-        prompts: a folder with prompts that replace the bundled ones.
-        claims: whether statements have a status and a period.
         gleanings: how often the model is asked what it has missed, at most. Its replies are cached as one.
     """
 

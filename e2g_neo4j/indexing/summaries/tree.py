@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from heapq import heappop, heappush
 from threading import Condition, Thread
-from types import TracebackType
 from typing import Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -118,9 +117,7 @@ class SummaryTreeBuilder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Start no further nodes."""
         with self._changed:
             self._ready.clear()
