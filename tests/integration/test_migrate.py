@@ -333,7 +333,7 @@ def test_indexes_keep_their_dimensions_and_those_of_another_model_are_beside_the
     assert migrate(driver, "neo4j", embedding_dimensions=768) == []
     assert set(dimensions(driver).values()) == {DIMENSIONS}
     for words in ("_cjk", "_german", "_standard", "_cjk"):  # the second time, they are there
-        schema.create_suffixed(driver, "neo4j", suffix=f"_0123abcd{words}", dimensions=768)
+        migrations.create_suffixed(driver, "neo4j", suffix=f"_0123abcd{words}", dimensions=768)
     found = dimensions(driver)
     assert {name for name, number in found.items() if number == 768} == {
         f"{name}_0123abcd" for name, number in found.items() if number == DIMENSIONS
