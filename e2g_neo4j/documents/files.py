@@ -342,6 +342,7 @@ def from_text(
     """Create a document from a text. The text is not changed, including line ends.
 
     Args:
+        text: the text.
         corpus: the corpus that the document will belong to.
         source: identifies the document in the corpus. Indexing the same source again replaces the document.
         title: the title; None: derived from the source.
