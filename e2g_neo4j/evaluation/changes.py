@@ -23,15 +23,8 @@ Scores: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How a score of a mode has changed.
-
-    Attributes:
-        mode: The mode.
-        score: The name of the score.
-        difference: The mean change over the questions that both evaluations have, with its 95 % interval.
-        gained: The changes of questions that score more now, by id.
-        lost: The changes of questions that score less now, by id.
-    """
+    """How a score of a mode has changed: the mean over the questions that both evaluations have, with its 95 %
+    interval, and by id the changes of questions that score more now, and of those that score less."""
 
     mode: str
     score: str
@@ -49,11 +42,7 @@ _HOW_TO_WRITE = "Write it with `e2g eval QUESTIONS.jsonl --json SCORES.json`"
 
 
 def read_scores(file: Path) -> Scores:
-    """Read the scores of an evaluation that `e2g eval` wrote.
-
-    Raises:
-        InputError: The file cannot be read, or is no such file.
-    """
+    """Read the scores of an evaluation that `e2g eval` wrote. Raises InputError if the file is none such."""
     try:
         saved = json.loads(file.read_text(encoding="utf-8"))
         return {
@@ -67,15 +56,8 @@ def read_scores(file: Path) -> Scores:
 
 
 def changes_since(found: Evaluation, before: Scores) -> list[Change]:
-    """Return how the scores of an evaluation have changed.
-
-    Args:
-        found: The evaluation.
-        before: The scores of the one before.
-
-    Raises:
-        InputError: They have no mode and question in common.
-    """
+    """Return how the scores of an evaluation have changed. Raises InputError if both have no mode and question in
+    common."""
     changes = []
     for mode, result in found.modes.items():
         by_score: dict[str, dict[str, float]] = {}

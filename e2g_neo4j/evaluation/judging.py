@@ -76,11 +76,7 @@ WEIGHTS = object_schema(**dict.fromkeys(RACE, number_schema(0, 100)))
 
 
 def judge_model_for(models: Models) -> StreamingChatModel:
-    """Return the model that `settings.judge_model` names, or the chat model.
-
-    Raises:
-        ConfigurationError: There is neither, or the model cannot be created.
-    """
+    """Return the model that `settings.judge_model` names, or the chat model. Raises ConfigurationError without both."""
     settings = models.settings
     model = models.chat_model
     if settings.judge_model:
@@ -98,18 +94,8 @@ def judge(
     base: str | None,
     weights: Mapping[str, float] | None = None,
 ) -> Operation[Judgement]:
-    """Judge an answer against that of the base mode, in both orders.
-
-    Args:
-        model: The judge.
-        settings: The settings, which may name a folder with a prompt `judge.txt` or `race.txt`.
-        answer: The answer. None: there is none, so that nothing can be judged.
-        base: The answer of the base mode.
-        weights: The weights of RACE's criteria, to judge by these. None: judge by GraphRAG's.
-
-    Raises:
-        ModelError: The judge failed. Unusable replies are no failure: the judgement then has no wins.
-    """
+    """Judge an answer against that of the base mode, in both orders: by RACE's criteria with weights, else by
+    GraphRAG's. Without both answers, and if the judge's replies are unusable, the judgement has no wins."""
     if answer is None or base is None:
         return Judgement({}, calls=0, prompt_tokens=0)
     first, second = without_citations(answer), without_citations(base)
@@ -147,14 +133,7 @@ def weigh(model: StreamingChatModel, settings: Settings, question: str) -> Opera
 
 
 def request_for(question: str, first: str, second: str, instructions: str, schema: Mapping[str, Any]) -> ChatRequest:
-    """Build the request: the question and both answers between two tags.
-
-    Args:
-        first: Answer 1.
-        second: Answer 2.
-        instructions: The system prompt.
-        schema: The JSON schema of the reply.
-    """
+    """Build the request: the question and both answers between two tags."""
     given = f"Question: {question}\n\nAnswer 1:\n{first}\n\nAnswer 2:\n{second}"
     return ChatRequest(*fenced(instructions, given), max_tokens=MAX_TOKENS, schema=schema)
 
@@ -209,13 +188,6 @@ def check_citations(model: StreamingChatModel, settings: Settings, answer: Answe
     """Check the citations of an answer, those of a passage in one call.
 
     What a passage is cited for is not counted if no reply about it is usable.
-
-    Args:
-        model: The judge.
-        settings: The settings, which may name a folder with a prompt `check_citations.txt`.
-
-    Raises:
-        ModelError: The judge failed.
     """
     passages = passages_of(answer)
     claims: defaultdict[int, dict[str, None]] = defaultdict(dict)

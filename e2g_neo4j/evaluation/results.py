@@ -270,13 +270,8 @@ def grouped(outcomes: Sequence[Outcome], base: Mapping[str, Outcome]) -> Group:
 
 
 def mode_result(outcomes: list[Outcome], base: Mapping[str, Outcome], *, with_entities: bool = False) -> ModeResult:
-    """Aggregate the outcomes of a mode, with paired differences to `base`.
-
-    Args:
-        outcomes: The outcomes, at least one.
-        base: The outcomes of the base mode by question, or nothing.
-        with_entities: Whether the mode uses the entity graph.
-    """
+    """Aggregate the outcomes of a mode, at least one, with paired differences to `base`, those of the base mode by
+    question, or nothing. `with_entities`: the mode uses the entity graph."""
     milliseconds = [1000 * outcome.seconds for outcome in outcomes]
     return ModeResult(
         overall=grouped(outcomes, base),

@@ -332,14 +332,7 @@ def _chunks(corpus: str, documents: Sequence[str]) -> Operation[list[Rows]]:
 def score(
     evidence: Evidence, within: Mapping[str, Evidence], gold: Gold, corpus: IndexedCorpus, k: int
 ) -> dict[str, float]:
-    """Compute the scores of one question.
-
-    Args:
-        evidence: The evidence for k chunks.
-        within: The evidence for each of BUDGETS.
-        gold: The gold of the question, which determines the scores.
-        k: Number of chunks.
-    """
+    """Compute the scores of one question from the evidence for k chunks, and within each of BUDGETS."""
     scores: dict[str, float] = {}
     if gold.sources:
         ranked = list(dict.fromkeys(passage.source for passage in evidence.passages))

@@ -54,16 +54,8 @@ OVERLAP_EXPLAINED = "Overlap in percent: characters that both modes return, of t
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table.
-
-    Attributes:
-        title: Its title.
-        note: What its cells are.
-        columns: The headers.
-        rows: The cells of each row. The first is its header.
-        names: How many columns are names, not numbers.
-        signed: Whether its intervals are differences.
-    """
+    """A table. `note` says what its cells are, the first cell of a row is its header, `names` is how many columns are
+    names, not numbers; with `signed`, intervals are differences."""
 
     title: str
     note: str

@@ -28,12 +28,7 @@ def retrieval_query() -> str:
 
 
 def fulltext_query(question: str, corpus: str) -> str:
-    """Return a query of the full-text index for any word of the question in one corpus. Query syntax has no effect.
-
-    Args:
-        question: The question.
-        corpus: The corpus to search.
-    """
+    """Return a query of the full-text index for any word of the question in one corpus. Query syntax has no effect."""
     return lucene(question, corpus)
 
 

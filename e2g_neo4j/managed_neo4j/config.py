@@ -109,15 +109,7 @@ def command(home: Path, jars: Sequence[Path], heap_mb: int) -> list[str]:
 
 
 def free_port(preferred: int, *, not_this: int | None = None) -> int:
-    """Return a free port.
-
-    Args:
-        preferred: The port to use if it is free. 0: any port.
-        not_this: A port to avoid.
-
-    Raises:
-        LocalServerError: There is no free port.
-    """
+    """Return a free port, if possible the preferred one (0: any), and never `not_this`."""
     for port in (preferred, *[0] * 9):
         if port and (port == not_this or is_listening(port)):
             continue

@@ -88,11 +88,7 @@ class _PortTakenError(Exception):
 
 
 class LocalServer:
-    """The Neo4j server of one home folder. All methods are safe to call from several processes.
-
-    Args:
-        settings: The settings. `home` is the folder, `db_heap_mb` the heap size in MiB.
-    """
+    """The Neo4j server of one home folder. All methods are safe to call from several processes."""
 
     def __init__(self, settings: Settings) -> None:
         self._heap_mb = settings.db_heap_mb
@@ -103,12 +99,8 @@ class LocalServer:
         self._pause, self._next_start = FIRST_PAUSE, -math.inf
 
     def start(self) -> Connection:
-        """Start the server if it is not running, and wait until it accepts connections.
-
-        Raises:
-            LocalServerError: There is too little memory or disk space, a jar cannot be downloaded, or the server does
-                not start.
-        """
+        """Start the server if it is not running, and wait until it accepts connections. Raises LocalServerError if it
+        does not, for example because there is too little memory or disk space."""
         check_home(self.home)
         running = self._running()
         if running and running.ready and is_listening(running.bolt_port):
@@ -131,10 +123,7 @@ class LocalServer:
 
     def revive(self) -> tuple[str, int]:
         """Start the server again if it has died, but more and more rarely if it keeps dying. Returns its host and port.
-
-        Raises:
-            LocalServerError: It does not start, or was stopped.
-        """
+        Raises LocalServerError if it does not start, or was stopped."""
         state = read_state(self._state_file)
         if state is None or state.stopped:
             raise LocalServerError("The managed Neo4j was stopped: run `e2g db start`.")
@@ -164,14 +153,8 @@ class LocalServer:
                 psutil.Process(state.pid).kill()
 
     def stop(self) -> bool:
-        """Stop the server gracefully.
-
-        Returns:
-            False if it was not running.
-
-        Raises:
-            LocalServerError: The server does not stop.
-        """
+        """Stop the server gracefully. Returns False if it was not running, and raises LocalServerError if it does not
+        stop."""
         if not self.home.is_dir():
             return False
         with self._locked():
@@ -339,11 +322,7 @@ class LocalServer:
 
     def _accepts_password(self, state: State) -> bool:
         """Return whether the server accepts the password, or False if it is not ready. Set the password if the server
-        is new and has the initial one.
-
-        Raises:
-            LocalServerError: The server accepts neither password.
-        """
+        is new and has the initial one. Raises LocalServerError if it accepts neither."""
         from neo4j import GraphDatabase
         from neo4j.exceptions import AuthError, Neo4jError, ServiceUnavailable, SessionExpired
 

@@ -57,17 +57,11 @@ class Authenticate:
     """Middleware that finds the caller of a request, before any of its body is read.
 
     The caller is `request.state.caller`. Without a key in the database, requests from this machine need none, and
-    whatever they send as one is ignored: clients of OpenAI's API cannot but send one.
+    whatever they send as one is ignored: clients of OpenAI's API cannot but send one. With an issuer, whose access
+    tokens are accepted too, and with `always`, because a proxy may send requests for others, every request needs a key
+    or a token.
 
     Every request looks its key up, so that a revoked key is refused at once.
-
-    Args:
-        app: The application.
-        client: Its database has the keys.
-        limits: Counts the requests of each key.
-        issuer: The OpenID Connect issuer whose access tokens are accepted too. With one, every request needs a key or a
-            token.
-        always: Whether requests from this machine need a key too, because a proxy may send them for others.
     """
 
     def __init__(self, app: ASGIApp, client: AsyncE2G, limits: Limits, *, issuer: Issuer | None, always: bool) -> None:

@@ -71,11 +71,7 @@ class _Server(MCPServer[Any]):
 
 
 def caller_of_request(request: Any) -> Caller:
-    """Return the caller that the application around has put into the state of an HTTP request.
-
-    Raises:
-        MCPError: There is none.
-    """
+    """Return the caller that the application around has put into the state of an HTTP request, or raise an MCPError."""
     caller = _caller_in(request.scope) if request is not None else None
     if caller is None:
         raise MCPError(code=INVALID_REQUEST, message="The request is not authenticated: send an API key.")
@@ -126,12 +122,8 @@ async def serve_stdio(client: AsyncE2G, *, write: bool = False) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Mounted:
-    """An MCP server as a part of a web application.
-
-    Attributes:
-        app: the ASGI application of one path. It answers 401 to requests without a caller.
-        lifespan: to be entered once, while the application runs.
-    """
+    """An MCP server as a part of a web application: the ASGI application of one path, which answers 401 to requests
+    without a caller, and a context to be entered once, while the application runs."""
 
     app: _HttpApp
     lifespan: Callable[[], AbstractAsyncContextManager[None]]

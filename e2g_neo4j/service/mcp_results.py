@@ -66,11 +66,7 @@ class Explanation:
 
 
 class Results:
-    """Builds results that are short enough.
-
-    Args:
-        models: the models of the client; the tokenizer of the embedding model counts.
-    """
+    """Builds results that are short enough, as the tokenizer of the embedding model counts."""
 
     def __init__(self, models: Models) -> None:
         self._models = models
@@ -148,14 +144,8 @@ class Results:
     def _fit(
         self, kind: type[Fitted[T]], number: int, keep: Callable[[int], T], lines: Callable[[T, str], list[str]]
     ) -> CallToolResult:
-        """Return the result with as many of its items as fit.
-
-        Args:
-            kind: the type of the structured content.
-            number: how many items there are.
-            keep: returns the result with its first items.
-            lines: returns the text of a result, given the name of its tags.
-        """
+        """Return the result with as many of its items as fit. `keep` returns it with its first items, and `lines` its
+        text, given the name of its tags."""
 
         def build(kept: int) -> CallToolResult:
             shown, left_out = keep(kept), number - kept

@@ -143,10 +143,6 @@ class Tools:
 
         What exists is read first, so that a foreign corpus is the same as one that does not exist, to the message and
         the time that it takes.
-
-        Raises:
-            NotFoundError: one does not exist, or the caller may not use it.
-            QueryError: none is named, and there is not exactly one.
         """
         visible = await self.visible(caller)
         if not names:

@@ -182,11 +182,8 @@ class Reply:
     completion_tokens: int
 
     def annotations(self, base: str) -> list[dict[str, Any]]:
-        """Return OpenAI's `url_citation` for each number in the text. A fact has no text to link to.
-
-        Args:
-            base: The address of the service.
-        """
+        """Return OpenAI's `url_citation` for each number in the text, below the address of the service. A fact has no
+        text to link to."""
         cited = {one.number: (one.url, one.passage.document) for one in self.citations if one.url is not None}
         return [
             {
@@ -241,11 +238,8 @@ async def complete(request: Request, body: CompletionBody, caller: Asker) -> Res
 
 
 async def corpora_of(state: State, caller: Caller, model: str) -> tuple[str, ...]:
-    """Return the corpora that a model asks, or none for the plain one.
-
-    Raises:
-        ProblemError: There is no such model, or a corpus is outside the caller's, which is the same.
-    """
+    """Return the corpora that a model asks, or none for the plain one. Raises a 404 if there is no such model, or a
+    corpus is outside the caller's, which is the same."""
     if model == PLAIN:
         return ()
     visible = caller.visible(await state.client.corpora())

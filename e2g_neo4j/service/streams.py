@@ -46,11 +46,8 @@ class Event:
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Return the result of work, which is cancelled if the client disconnects. The body must have been read.
-
-    Raises:
-        ProblemError: the client has disconnected.
-    """
+    """Return the result of work. If the client disconnects, it is cancelled, and this raises a 408. The body must have
+    been read."""
     working, leaving = asyncio.create_task(work), asyncio.create_task(_disconnected(request))
     try:
         await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)

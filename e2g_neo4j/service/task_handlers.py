@@ -54,17 +54,7 @@ class ClaimLost(Exception):  # noqa: N818 not an error: another worker goes on w
 
 @dataclass(slots=True)
 class Run:
-    """One attempt of a task.
-
-    Attributes:
-        client: the client.
-        claim: the claim on the task.
-        folder: an empty folder for its files.
-        progress: called with (stage, done, total).
-        prompt_tokens: tokens sent to the chat model.
-        completion_tokens: tokens received from it.
-        cost: their cost.
-    """
+    """One attempt of a task, with an empty folder for its files, and what it has cost so far of the chat model."""
 
     client: AsyncE2G
     claim: Claim

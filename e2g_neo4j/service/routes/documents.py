@@ -296,11 +296,7 @@ async def _plan(
 
 
 def _media_type(request: Request) -> str:
-    """Return the media type of a body.
-
-    Raises:
-        ProblemError: It is neither JSON nor a form.
-    """
+    """Return the media type of a body. Raises a 415 if it is neither JSON nor a form."""
     given = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if given not in ("application/json", "multipart/form-data"):
         raise ProblemError(415, "media_type", "Send application/json or multipart/form-data.")
