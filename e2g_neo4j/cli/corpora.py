@@ -11,14 +11,7 @@ import typer
 
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.files import chosen_sources
-from e2g_neo4j.cli.options import (
-    Budget,
-    Corpus,
-    ExistingCorpus,
-    Json,
-    Yes,
-    choose_corpus,
-)
+from e2g_neo4j.cli.options import Budget, Corpus, ExistingCorpus, Json, Yes, choose_corpus
 from e2g_neo4j.cli.terminal import escape, out, print_json, print_result, table
 from e2g_neo4j.cli.waiting import progress as show_progress
 from e2g_neo4j.client import E2G

@@ -7,14 +7,7 @@ from typing import Annotated
 import typer
 
 from e2g_neo4j.cli import show
-from e2g_neo4j.cli.options import (
-    Budget,
-    Corpus,
-    ExistingCorpus,
-    Json,
-    Yes,
-    choose_corpus,
-)
+from e2g_neo4j.cli.options import Budget, Corpus, ExistingCorpus, Json, Yes, choose_corpus
 from e2g_neo4j.cli.terminal import escape, out, print_json, print_result
 from e2g_neo4j.cli.waiting import progress as show_progress
 from e2g_neo4j.client import E2G

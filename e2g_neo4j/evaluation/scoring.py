@@ -32,11 +32,7 @@ from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span
 from e2g_neo4j.evaluation.judging import CRITERIA, Judging, check_citations, judge, judge_model_for, weigh
 from e2g_neo4j.evaluation.results import PARTS, CheckedCitations, Evaluation, Outcome, ScoredAnswer, mode_result
 from e2g_neo4j.evaluation.words import content_words
-from e2g_neo4j.retrieval.options import (
-    MAX_TOKENS,
-    RetrievalKeywords,
-    Unit,
-)
+from e2g_neo4j.retrieval.options import MAX_TOKENS, RetrievalKeywords, Unit
 from e2g_neo4j.retrieval.strategy import check_modes
 from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime.requests import Operation, Read, Rows

@@ -24,13 +24,7 @@ from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.documents.files import ReadingReport
 from e2g_neo4j.documents.processes import SERVICE, limits_of
 from e2g_neo4j.documents.uploads import read_text, read_upload, suffix_of
-from e2g_neo4j.errors import (
-    AdoptedCorpusError,
-    E2GError,
-    InputError,
-    NotFoundError,
-    ReadingError,
-)
+from e2g_neo4j.errors import AdoptedCorpusError, E2GError, InputError, NotFoundError, ReadingError
 from e2g_neo4j.graph import catalog, claims, tasks
 from e2g_neo4j.graph.archive.importing import Archive, archive_info
 from e2g_neo4j.graph.archive.recovery import recover_abandoned_imports
