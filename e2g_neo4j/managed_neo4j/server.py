@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import os
@@ -12,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -32,7 +33,6 @@ from e2g_neo4j.managed_neo4j.config import (
     is_listening,
     write_settings,
 )
-from e2g_neo4j.managed_neo4j.state import State, listens, process_of, read_state, write_private, write_state
 from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.runtime.waiting import waiting_for
 from e2g_neo4j.settings import Settings
@@ -81,6 +81,22 @@ class Status:
     home: Path
     password_file: Path
     megabytes: float
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The state of the server process.
+
+    A process is the server only if its pid and start time match, because pids are reused. `ready` is set when it
+    accepts the password, `stopped` before it is told to stop. The next start prefers the same ports.
+    """
+
+    pid: int
+    started: float
+    bolt_port: int
+    http_port: int
+    ready: bool = False
+    stopped: bool = False
 
 
 class _PortTakenError(Exception):
@@ -292,12 +308,9 @@ class LocalServer:
         write_state(self._state_file, state)
         return state
 
+    @waiting_for("Starting Neo4j")
     def _await(self, state: State) -> None:
         """Wait until the server listens at both ports and accepts the password, which is set on a new server."""
-        with waiting_for("Starting Neo4j"):
-            self._await_ready(state)
-
-    def _await_ready(self, state: State) -> None:
         began = time.monotonic()
         while time.monotonic() - began < (ANSWER_SECONDS if state.ready else START_SECONDS):
             process = process_of(state)
@@ -380,3 +393,49 @@ def _size(folder: Path) -> int:
         with suppress(FileNotFoundError):
             total += path.stat().st_size if path.is_file() else 0
     return total
+
+
+# --- the state file ----------------------------------------------------------------------------------
+
+
+def read_state(path: Path) -> State | None:
+    """Read the state. Return None if there is no valid file."""
+    try:
+        return State(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def write_state(path: Path, state: State) -> None:
+    """Write the state."""
+    write_private(path, json.dumps(asdict(state)))
+
+
+def process_of(state: State) -> psutil.Process | None:
+    """Return the server process, or None if it has ended or is a zombie."""
+    with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+        process = psutil.Process(state.pid)
+        if abs(process.create_time() - state.started) < 1 and process.status() != psutil.STATUS_ZOMBIE:
+            return process
+    return None
+
+
+def listens(process: psutil.Process, state: State) -> bool:
+    """Return whether the process itself listens at both ports. Another program might listen there."""
+    try:
+        found = {c.laddr.port for c in process.net_connections("tcp") if c.status == psutil.CONN_LISTEN}
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.AccessDenied:  # fall back to checking that any program listens
+        return is_listening(state.bolt_port) and is_listening(state.http_port)
+    return {state.bolt_port, state.http_port} <= found
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file atomically, readable only by this user."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    temporary.unlink(missing_ok=True)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    temporary.replace(path)

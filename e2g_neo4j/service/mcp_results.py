@@ -19,8 +19,8 @@ from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.service.access import file_name
 from e2g_neo4j.service.connections import Step
-from e2g_neo4j.service.sources import file_name
 from e2g_neo4j.types.graph import EntityInfo
 from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Evidence, Passage

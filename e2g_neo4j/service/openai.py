@@ -22,12 +22,11 @@ from e2g_neo4j.answering.citations import citations_in
 from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
 from e2g_neo4j.retrieval.options import MAX_QUESTION, TURNS
 from e2g_neo4j.runtime.requests import Chat, Operation
-from e2g_neo4j.service.access import Asker
+from e2g_neo4j.service.access import Asker, shown_answer
 from e2g_neo4j.service.limits import MAX_BODY
 from e2g_neo4j.service.problems import ProblemError, documented, streamed
 from e2g_neo4j.service.routes.questions import answer_pieces
 from e2g_neo4j.service.schemas import MAX_CORPORA, AskedQuestion
-from e2g_neo4j.service.sources import shown_answer
 from e2g_neo4j.service.state import State, state_of
 from e2g_neo4j.service.streams import Event, event_stream
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, EarlierMessage, Finish

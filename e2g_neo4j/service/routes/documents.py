@@ -21,10 +21,9 @@ from e2g_neo4j.documents.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.errors import DocumentNotFoundError, ReadingError
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.runtime.threads import in_stoppable_thread
-from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer
+from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer, shown_document, shown_text
 from e2g_neo4j.service.problems import ProblemError, documented, fault_message
 from e2g_neo4j.service.schemas import MAX_BUDGET, DocumentPage, Given, NewText, TextDocuments
-from e2g_neo4j.service.sources import shown_document, shown_text
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.streams import while_connected
 from e2g_neo4j.service.uploads import Submit, Upload, file_parts, text_parts
