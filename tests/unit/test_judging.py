@@ -26,8 +26,8 @@ from e2g_neo4j.evaluation.judging import (
     weigh,
     weights_in,
 )
-from e2g_neo4j.evaluation.pages import evaluation_page
 from e2g_neo4j.evaluation.results import PARTS, CheckedCitations, Evaluation, Judgement, Outcome, mode_result
+from e2g_neo4j.evaluation.tables import evaluation_page
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.settings import Settings
