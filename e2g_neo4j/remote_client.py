@@ -401,12 +401,10 @@ def plain(properties: Properties | None) -> dict[str, Any] | None:
 
 
 def parse(kind: type[T], value: Any) -> T:
-    """Return the value of a reply as a type of the client."""
     return TypeAdapter(kind).validate_python(value)
 
 
 def question_of(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the body of a question from the arguments of a call."""
     if asked.pop("chat_model") is not None:
         raise InputError("A service asks its own chat model: leave `chat_model` out, and set E2G_CHAT_MODEL there.")
     asked.pop("progress", None)
@@ -468,7 +466,6 @@ def _sum(first: Any, second: Any) -> Any:
 
 
 def events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Return name and data of server-sent events."""
     name, data = "", ""
     for line in lines:
         field, _, value = line.partition(":")
@@ -483,7 +480,6 @@ def events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
 
 
 def check(reply: httpx.Response) -> None:
-    """Raise the error that a reply stands for."""
     if reply.is_error:
         try:
             error = error_of(json.loads(reply.read()), reply.status_code)

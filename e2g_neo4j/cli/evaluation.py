@@ -146,7 +146,6 @@ def evaluate_command(
 
 
 def print_tables(out: Console, found: Evaluation) -> None:
-    """Print the tables of an evaluation."""
     out.print(f"[bold]{escape(found.corpus)}[/bold]: {describe(found)}")
     for table in tables_of(found):
         if table.rows:

@@ -122,7 +122,6 @@ def check_file(file: Path, option: str, *, overwrite: bool = False) -> None:
 
 
 def write_file(file: Path, text: str, option: str, *, overwrite: bool = False) -> None:
-    """Write a text to a file."""
     try:
         may_exist = overwrite or (file.exists() and not file.is_file())  # a device or a pipe
         with file.open("w" if may_exist else "x", encoding="utf-8") as opened:

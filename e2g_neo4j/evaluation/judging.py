@@ -57,7 +57,6 @@ CRITERIA: Mapping[Judging, Sequence[str]] = {
 """What an answer is judged by; `weighted` are the four before, weighted by the model."""
 
 BEST = 10
-"""The best rating."""
 
 EQUAL = dict.fromkeys(RACE, 1.0)
 """The weights of a question for which the model names none."""
@@ -68,13 +67,10 @@ MAX_TOKENS = 300
 """Maximum length of the first reply."""
 
 VERDICT = object_schema(**dict.fromkeys(CRITERIA["graphrag"], number_schema(0, 2)))
-"""The JSON schema of a reply with the better answer by criterion."""
 
 RATINGS = object_schema(**dict.fromkeys(RACE, list_schema(number_schema(0, BEST), 2, least=2)))
-"""The JSON schema of a reply with two ratings by criterion."""
 
 WEIGHTS = object_schema(**dict.fromkeys(RACE, number_schema(0, 100)))
-"""The JSON schema of a reply with weights."""
 
 
 def judge_model_for(models: Models) -> StreamingChatModel:

@@ -296,7 +296,6 @@ def _judged(
 
 
 def corpus_of(question: Question, corpus: str) -> str:
-    """Return the corpus in which to ask a question."""
     if "{book}" not in corpus:
         return corpus
     if question.book is None:
@@ -350,7 +349,6 @@ def cited(answer: Answer | None, gold: Gold, corpus: IndexedCorpus) -> dict[str,
 
 
 def recall(ranked: Sequence[str], gold: frozenset[str], n: int) -> float:
-    """Return the fraction of the gold among the first n."""
     return len(gold.intersection(ranked[:n])) / len(gold)
 
 

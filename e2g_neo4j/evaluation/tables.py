@@ -160,7 +160,6 @@ def tables_of(found: Evaluation) -> Iterator[Table]:
 
 
 def _calls(of: ModeResult | AnswerCosts | Judged | CitationScores) -> list[Cell]:
-    """Return the cells for CALLS."""
     return [f"{of.calls:.2f}", f"{of.prompt_tokens:.0f}"]
 
 

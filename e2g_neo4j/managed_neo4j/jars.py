@@ -51,7 +51,6 @@ def fetch(
 
 
 def read_lock() -> list[Artifact]:
-    """Read the lock file."""
     lines = (line.split() for line in LOCK.read_text(encoding="utf-8").splitlines())
     return [Artifact(coordinates, sha256) for coordinates, sha256 in lines]
 

@@ -407,7 +407,6 @@ def read_state(path: Path) -> State | None:
 
 
 def write_state(path: Path, state: State) -> None:
-    """Write the state."""
     write_private(path, json.dumps(asdict(state)))
 
 

@@ -179,7 +179,6 @@ def _check_names(method: str, address: list[str]) -> None:
 
 
 def caller_of(key: KeyInfo, *makers: KeyInfo) -> Caller:
-    """Return the caller that a key stands for."""
     limits = {name: getattr(key, name) for name in LIMITS}
     maker = caller_of(*makers) if makers else None
     return Caller(key.id, frozenset(key.scopes), key.corpora, **limits, maker=maker)
@@ -274,7 +273,6 @@ def file_name(source: str) -> str:
 
 
 def shown_evidence(evidence: Evidence, caller: Caller) -> Evidence:
-    """Return evidence as a caller may see it."""
     return evidence if _sees_paths(caller) else replace(evidence, passages=_passages(evidence.passages))
 
 
@@ -298,19 +296,16 @@ def link_of(citation: Citation, base: str) -> str | None:
 
 
 def shown_document(document: DocumentInfo, caller: Caller) -> DocumentInfo:
-    """Return a document as a caller may see it."""
     name = document.source if _sees_paths(caller) else file_name(document.source)
     why = document.why and document.why.replace(document.source, name)
     return replace(document, source=name, why=why)
 
 
 def shown_text(text: DocumentText, caller: Caller) -> DocumentText:
-    """Return a text as a caller may see it."""
     return text if _sees_paths(caller) else replace(text, source=file_name(text.source))
 
 
 def shown_properties(properties: dict[str, object], caller: Caller) -> dict[str, object]:
-    """Return properties of a node as a caller may see them."""
     source = properties.get("source")
     hidden = isinstance(source, str) and not _sees_paths(caller)
     return {**properties, "source": file_name(str(source))} if hidden else properties

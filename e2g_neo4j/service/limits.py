@@ -55,7 +55,6 @@ QUESTIONS_AT_ONCE = 2 * cores()
 """Questions whose evidence is searched at once, half of them of one key. More would only make each other slower."""
 
 QUESTION_SECONDS = 60.0
-"""How long the search for the evidence of a question may take."""
 
 QUESTION_WAIT_SECONDS = 8.0
 """How long a question waits for its turn. If it would probably take half of this, it is refused at once."""
@@ -70,7 +69,6 @@ DRY_RUNS_AT_ONCE = AT_ONCE
 """Dry runs of uploads that are made at once, half of them of one key. Each reads one file after the other."""
 
 DRY_RUN_WAIT_SECONDS = 2.0
-"""How long a dry run waits for its turn."""
 
 FLUSH_SECONDS = 2.0
 """Usage is written to the database this often. Limits per day count what other processes have written."""
@@ -229,7 +227,6 @@ class Limits:
             logger.warning("The usage of keys was not recorded, and is kept: %s", error)
 
     async def flush_forever(self) -> None:
-        """Flush every FLUSH_SECONDS."""
         while True:
             await asyncio.sleep(FLUSH_SECONDS)
             await self.flush()

@@ -44,7 +44,6 @@ LISTED_CORPORA = 100
 """Corpora whose documents are listed as resources of their own; the template has the others."""
 
 LISTED_DOCUMENTS = 500
-"""Documents of a corpus that are listed at most."""
 
 READ_AHEAD = 40_000
 """Characters that are read of a document that is returned as a resource."""

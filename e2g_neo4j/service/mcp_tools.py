@@ -100,7 +100,6 @@ TOOLS: dict[str, tuple[str, Scope, ToolAnnotations]] = {
 """The tools: title, needed scope and hints for the client."""
 
 SCOPES = {name: scope for name, (_, scope, _) in TOOLS.items()}
-"""The scope that each tool needs."""
 
 
 def with_our_errors(tool: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:

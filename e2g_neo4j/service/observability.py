@@ -54,11 +54,9 @@ class Metrics:
         )
 
     def retrieved(self, evidence: Evidence, seconds: float) -> None:
-        """Record one retrieval."""
         self.retrieval.labels(evidence.route, evidence.mode).observe(seconds)
 
     def used(self, prompt: int, completion: int) -> None:
-        """Record the tokens of a call of the chat model."""
         self.tokens.labels("prompt").inc(prompt)
         self.tokens.labels("completion").inc(completion)
 

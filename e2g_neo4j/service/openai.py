@@ -39,12 +39,8 @@ PLAIN = "e2g-plain"
 """The model that answers without retrieval, for what clients ask on their own account, such as titles."""
 
 PREFIX = "e2g/"
-
 MAX_MESSAGES = 10_000
-"""Maximum number of messages of a conversation."""
-
 MAX_PARTS = 1_000
-"""Maximum number of parts of a message."""
 
 Model = Annotated[str, Field(min_length=1, max_length=100_000)]
 
@@ -318,7 +314,6 @@ def _written(message: ChatMessage) -> str:
 
 
 def refused(detail: str) -> ProblemError:
-    """Return the error of a request that cannot be answered."""
     return ProblemError(400, "unsupported", detail)
 
 

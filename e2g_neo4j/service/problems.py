@@ -172,7 +172,6 @@ def problem(
     headers: Mapping[str, str] = {},
     next_step: str | None = None,
 ) -> ProblemReply:
-    """Return the reply for an error."""
     usual_title, _, usual_next = _kind(status)
     content = Problem(
         type=f"urn:e2g:problem:{code}",
@@ -267,12 +266,10 @@ class Problems:
 
 
 def request_id(request: Request) -> str:
-    """Return the id of a request."""
     return str(getattr(request.state, "request_id", ""))
 
 
 def fault_message(fault: Mapping[str, Any]) -> str:
-    """Return the message of a fault that pydantic found."""
     place = ".".join(str(part) for part in fault["loc"] if part not in ("body", "query", "path"))
     message = str(fault["msg"]).removeprefix("Value error, ").rstrip(".")
     return f"{place}: {message}." if place else f"{message}."

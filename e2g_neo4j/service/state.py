@@ -99,12 +99,10 @@ class State:
         return MeteredModel(model, partial(self.used, caller), partial(self.limits.reserve, caller))
 
     def used(self, caller: Caller, prompt: int, completion: int) -> None:
-        """Count the tokens of a call of the chat model."""
         self.limits.add_tokens(caller, prompt, completion)
         self.metrics.used(prompt, completion)
 
 
 def state_of(request: Request) -> State:
-    """Return the state of the app that answers a request."""
     state: State = request.app.state.service
     return state

@@ -31,7 +31,6 @@ LINE_END = "\n"
 """Some clients look for an empty line without carriage returns."""
 
 REVOKED_SECONDS = 1.0
-"""How often the key of a stream is looked up."""
 
 SECONDS_TO_FINISH = 8.0
 """How long streams may go on after the service was told to stop."""

@@ -34,7 +34,7 @@ from e2g_neo4j.errors import (
 from e2g_neo4j.graph import claims, keys
 from e2g_neo4j.indexing.operations import TOKENS
 from e2g_neo4j.runtime.requests import Operation
-from e2g_neo4j.service.task_handlers import ClaimLost, Run, perform
+from e2g_neo4j.service.task_handlers import TASK_HANDLERS, ClaimLost, Run
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.service import LOCAL, Claim
 
@@ -124,13 +124,12 @@ class Worker:
         logger.info("The worker has stopped.")
 
     async def _run(self, claim: Claim) -> None:
-        """Run a task and record how it ended."""
         name = f"Task {claim.task.id} ({claim.task.kind}, corpus {claim.task.corpus!r})"
         logger.info("%s: attempt %d.", name, claim.task.attempt)
         progress = _Progress(claim.task.tokens, tokens=claim.task.tokens)
         with tempfile.TemporaryDirectory(prefix="e2g-task-", ignore_cleanup_errors=True) as folder:
             run = Run(self._client, claim, Path(folder).resolve(), progress)
-            job = asyncio.create_task(perform(run))
+            job = asyncio.create_task(TASK_HANDLERS[claim.task.kind](run))
             reason = await self._watched(job, claim, progress)
         ending = self._ending(job, reason, run, progress, name)
         if ending is not None:

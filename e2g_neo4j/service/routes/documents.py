@@ -37,7 +37,6 @@ T = TypeVar("T")
 _BUDGET = re.compile(r"0{0,9}[1-9][0-9]{0,14}")
 
 MAX_FILES = 1000
-"""Maximum number of files of one upload."""
 
 MAX_JSON = 40 * 2**20
 """Maximum bytes of texts in JSON. They are parsed as a whole, while forms are read piece by piece."""
@@ -267,16 +266,7 @@ async def _plan(
     client = state_of(request).client
     limits = limits_of(client.settings, SERVICE)
     titles = [one["title"] for one in parameters.get("documents", ())]
-
     reading = ReadingReport()
-
-    def read(number: int, one: Upload, folder: str, check: Callable[[], None]) -> list[SourceDocument]:
-        if titles:
-            return [read_text(b"".join(one.parts()), one.name, corpus, limits, title=titles[number])]
-        path = Path(folder, f"{number}{suffix_of(one.name, one.content_type)}")
-        with path.open("wb") as target:
-            target.writelines(one.parts())
-        return read_upload(path, one.name, corpus, limits, check, report=reading)
 
     def read_all(check: Callable[[], None]) -> list[SourceDocument]:
         documents: list[SourceDocument] = []
@@ -284,7 +274,14 @@ async def _plan(
             for number, one in enumerate(files):
                 check()
                 try:
-                    documents += read(number, one, folder, check)
+                    if titles:
+                        text = b"".join(one.parts())
+                        documents.append(read_text(text, one.name, corpus, limits, title=titles[number]))
+                        continue
+                    path = Path(folder, f"{number}{suffix_of(one.name, one.content_type)}")
+                    with path.open("wb") as target:
+                        target.writelines(one.parts())
+                    documents += read_upload(path, one.name, corpus, limits, check, report=reading)
                 except ReadingError as error:
                     reading.failed[UPLOAD + one.name] = str(error)
         reading.check(strict=strict, read=bool(documents))
