@@ -7,7 +7,7 @@ address of this machine (DNS rebinding). Programs send none of the headers by wh
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from hashlib import sha256
@@ -273,7 +273,7 @@ def file_name(source: str) -> str:
 
 
 def shown_evidence(evidence: Evidence, caller: Caller) -> Evidence:
-    return evidence if _sees_paths(caller) else replace(evidence, passages=_passages(evidence.passages))
+    return evidence if _sees_paths(caller) else replace(evidence, passages=tuple(map(_passage, evidence.passages)))
 
 
 def shown_answer(answer: Answer, caller: Caller, base: str) -> Answer:
@@ -283,7 +283,7 @@ def shown_answer(answer: Answer, caller: Caller, base: str) -> Answer:
         return replace(answer, citations=citations)
     citations = tuple(replace(one, passage=_passage(one.passage)) for one in citations)
     evidence = shown_evidence(answer.evidence, caller)
-    return replace(answer, citations=citations, given=_passages(answer.given), evidence=evidence)
+    return replace(answer, citations=citations, given=tuple(map(_passage, answer.given)), evidence=evidence)
 
 
 def link_of(citation: Citation, base: str) -> str | None:
@@ -313,10 +313,6 @@ def shown_properties(properties: dict[str, object], caller: Caller) -> dict[str,
 
 def _sees_paths(caller: Caller) -> bool:
     return "admin" in caller.scopes
-
-
-def _passages(passages: Iterable[Passage]) -> tuple[Passage, ...]:
-    return tuple(map(_passage, passages))
 
 
 def _passage(passage: Passage) -> Passage:

@@ -147,20 +147,15 @@ class ProblemReply(JSONResponse):
         """Return the body of the reply to a request for a path."""
         content = self.problem.model_dump()
         if path.startswith(OPENAI_PATHS):
-            code = _OPENAI_CODES.get(self.problem.code, self.problem.code)
+            status, code = self.problem.status, _OPENAI_CODES.get(self.problem.code, self.problem.code)
+            fault = "server_error" if status >= 500 else "invalid_request_error"
             content["error"] = {
                 "message": f"{self.problem.detail.rstrip('.')}. {self.problem.next}",
-                "type": _openai_type(self.problem.status),
+                "type": "rate_limit_error" if status == 429 else fault,
                 "param": "model" if code == "model_not_found" else None,
                 "code": code,
             }
         return content
-
-
-def _openai_type(status: int) -> str:
-    if status == 429:
-        return "rate_limit_error"
-    return "server_error" if status >= 500 else "invalid_request_error"
 
 
 def problem(
