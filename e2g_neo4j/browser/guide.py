@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from e2g_neo4j.browser.statements import params
 from e2g_neo4j.errors import ConfigurationError
-from e2g_neo4j.managed_neo4j.browser_style import STYLE_FILE
+from e2g_neo4j.managed_neo4j.config import STYLE_FILE
 from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.runtime.statements import load
 

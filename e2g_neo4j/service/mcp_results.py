@@ -162,15 +162,10 @@ class Results:
 
     def _fits(self, result: CallToolResult) -> bool:
         text = "".join(one.text for one in result.content if isinstance(one, TextContent))
-        return all(self._tokens(one) <= MAX_TOKENS for one in (text, json.dumps(result.structured_content)))
-
-    def _tokens(self, text: str) -> int:
-        if len(text) <= MAX_TOKENS:  # a token has at least a character, so the model need not be loaded
-            return len(text)
-        return len(self._models.embedder.token_spans(text))
+        return all(self._cut(one, MAX_TOKENS) == one for one in (text, json.dumps(result.structured_content)))
 
     def _cut(self, text: str, tokens: int) -> str:
-        if len(text) <= tokens:
+        if len(text) <= tokens:  # a token has at least a character, so the model need not be loaded
             return text
         spans = self._models.embedder.token_spans(text)
         return text if len(spans) <= tokens else text[: spans[tokens][0]].rstrip()
