@@ -168,15 +168,19 @@ class RemoteE2G:
         dry_run: bool,
         **how: Any,
     ) -> IndexReport:
-        if dry_run:
-            return self._plan(sources, corpus, **how)
-        if prune:
+        if prune and not dry_run:
             raise InputError("A service keeps no paths, so it cannot tell which files are gone: use `delete`.")
-        if properties is not None:
+        if properties is not None and not dry_run:
             properties = check_properties(properties)
             sources = [one.with_properties(properties) if isinstance(one, SourceDocument) else one for one in sources]
         strict, reading = how["strict"], ReadingReport()
         groups = batches(sources, reading, strict=strict)
+        if dry_run:
+            if len(groups) > 1:
+                raise InputError(f"Plan at most {FILES_AT_ONCE} files and {BYTES_AT_ONCE // 2**20} MiB at once.")
+            plan = parse(IndexReport, self._upload(corpus, groups[0], reading, dry_run=True, **how))
+            plan.failed, plan.passed_over = reading.failed | plan.failed, reading.passed_over
+            return plan
         for batch in groups if strict and len(groups) > 1 else ():  # nothing is written before
             self._upload(corpus, batch, reading, dry_run=True, **how)
         reports: list[IndexReport] = []
@@ -195,15 +199,6 @@ class RemoteE2G:
         report = reduce(add_reports, reports)
         report.failed, report.passed_over = reading.failed | report.failed, reading.passed_over
         return report
-
-    def _plan(self, sources: Iterable[Source], corpus: str, strict: bool, **how: Any) -> IndexReport:
-        reading = ReadingReport()
-        [batch, *more] = batches(sources, reading, strict=strict)
-        if more:
-            raise InputError(f"Plan at most {FILES_AT_ONCE} files and {BYTES_AT_ONCE // 2**20} MiB at once.")
-        plan = parse(IndexReport, self._upload(corpus, batch, reading, dry_run=True, strict=strict, **how))
-        plan.failed, plan.passed_over = reading.failed | plan.failed, reading.passed_over
-        return plan
 
     @like(E2G.delete)
     def delete(self, targets: Iterable[str | Path] | None, corpus: str) -> list[DocumentInfo]:
@@ -406,12 +401,10 @@ def plain(properties: Properties | None) -> dict[str, Any] | None:
 
 
 def parse(kind: type[T], value: Any) -> T:
-    """Return the value of a reply as a type of the client."""
     return TypeAdapter(kind).validate_python(value)
 
 
 def question_of(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the body of a question from the arguments of a call."""
     if asked.pop("chat_model") is not None:
         raise InputError("A service asks its own chat model: leave `chat_model` out, and set E2G_CHAT_MODEL there.")
     asked.pop("progress", None)
@@ -473,7 +466,6 @@ def _sum(first: Any, second: Any) -> Any:
 
 
 def events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Return name and data of server-sent events."""
     name, data = "", ""
     for line in lines:
         field, _, value = line.partition(":")
@@ -488,7 +480,6 @@ def events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
 
 
 def check(reply: httpx.Response) -> None:
-    """Raise the error that a reply stands for."""
     if reply.is_error:
         try:
             error = error_of(json.loads(reply.read()), reply.status_code)

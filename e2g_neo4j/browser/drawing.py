@@ -9,7 +9,7 @@ from typing import Any
 from neo4j.graph import Node, Relationship
 from neo4j.graph import Path as GraphPath
 
-from e2g_neo4j.managed_neo4j.browser_style import read_style
+from e2g_neo4j.managed_neo4j.config import read_style
 from e2g_neo4j.runtime.lazy_imports import needs
 
 CAPTION = 40

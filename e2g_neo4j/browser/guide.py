@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from e2g_neo4j.browser.statements import params
 from e2g_neo4j.errors import ConfigurationError
-from e2g_neo4j.managed_neo4j.browser_style import STYLE_FILE
+from e2g_neo4j.managed_neo4j.config import STYLE_FILE
 from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.runtime.statements import load
 
@@ -39,12 +39,8 @@ def example_parameters(corpus: str) -> Operation[dict[str, Any]]:
 
 
 def asciidoc(parameters: Mapping[str, Any], style_address: str) -> str:
-    """Render the guide in AsciiDoc. Sections whose statement needs a missing parameter are omitted.
-
-    Args:
-        parameters: The parameters, from `example_parameters`.
-        style_address: The address of the style file.
-    """
+    """Render the guide in AsciiDoc, with the parameters of `example_parameters`. Sections whose statement needs a
+    missing parameter are omitted."""
     commands = {
         "style": f":style {style_address}",
         "config": ":config autoComplete: false",
@@ -97,16 +93,8 @@ def _blocks(text: str) -> list[str]:
 
 
 class GuideServer(ThreadingHTTPServer):
-    """Serves the guide on loopback, to Neo4j Browser only.
-
-    Args:
-        parameters: The parameters, from `example_parameters`.
-        origins: Additional host names whose pages may read the guide, such as the host of Browser.
-        port: The port. 0: any free port.
-
-    Raises:
-        ConfigurationError: The port is not available.
-    """
+    """Serves the guide on loopback, to Neo4j Browser only: to pages of this machine and of `origins`. Raises
+    ConfigurationError if the port is not available; 0 is any free port."""
 
     daemon_threads = True
 

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from e2g_neo4j.cli import asking, browser, corpora, existing_graphs, service, setup, statements
-from e2g_neo4j.cli.conversation import chat
+from e2g_neo4j.cli import asking, browser, corpora, service, setup, statements
 from e2g_neo4j.cli.evaluation import evaluate_command
 from e2g_neo4j.cli.terminal import out
 
@@ -45,7 +44,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
     "Ask": {
         "query": asking.query,
         "ask": asking.ask,
-        "chat": chat,
+        "chat": asking.chat,
         "modes": asking.modes,
         "template": statements.template,
         "cypher": statements.cypher,
@@ -59,11 +58,11 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "guide": browser.guide,
     },
     "Your own graph": {
-        "doctor": existing_graphs.doctor,
-        "link": existing_graphs.link,
-        "unlink": existing_graphs.unlink,
-        "adopt": existing_graphs.adopt,
-        "unadopt": existing_graphs.unadopt,
+        "doctor": corpora.doctor,
+        "link": corpora.link,
+        "unlink": corpora.unlink,
+        "adopt": corpora.adopt,
+        "unadopt": corpora.unadopt,
     },
     "Service": {"serve": service.serve, "worker": service.worker, "mcp": service.mcp},
     "Evaluate": {"eval": evaluate_command},

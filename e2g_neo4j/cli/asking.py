@@ -1,8 +1,10 @@
-"""The commands for questions: query, ask, modes, read."""
+"""The commands for questions: query, ask, modes, read; and chat, a conversation, which also reads from a pipe."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Annotated, Any, Unpack
 
@@ -31,16 +33,16 @@ from e2g_neo4j.cli.options import (
 from e2g_neo4j.cli.terminal import draw, escape, new_table, out, print_json
 from e2g_neo4j.cli.waiting import progress as show_progress
 from e2g_neo4j.client import E2G
-from e2g_neo4j.errors import InputError
+from e2g_neo4j.errors import InputError, ModelError, NotFoundError, QueryError
 from e2g_neo4j.evaluation.comparison import Comparison, compare
-from e2g_neo4j.evaluation.pages import comparison_page
+from e2g_neo4j.evaluation.tables import comparison_page
 from e2g_neo4j.graph.catalog import MAX_TEXT
-from e2g_neo4j.retrieval.options import RetrievalKeywords
+from e2g_neo4j.retrieval.options import TURNS, RetrievalKeywords
 from e2g_neo4j.retrieval.requirements import mode_info
 from e2g_neo4j.retrieval.strategies import load_strategies
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.reports import DocumentText
-from e2g_neo4j.types.results import Answer, Evidence
+from e2g_neo4j.types.results import Answer, Evidence, Passage, Turn
 
 READING = " and ".join(spelled(one.name) for one in METHODS.values() if not one.searches)
 """The methods that tell beforehand what they will read."""
@@ -202,10 +204,100 @@ def read(
         if as_json:
             print_json(found)
             return
-        show_evidence.text(out, found, preceding_text(e2g, found, corpus))
+        _show_text(e2g, found)
 
 
-def preceding_text(e2g: E2G, found: DocumentText, corpus: str) -> str:
-    """Return what precedes a part of a document."""
-    before = max(0, found.start - show_evidence.BEFORE)
-    return e2g.text(found.document, corpus=corpus, start=before, end=found.start).text if found.start else ""
+def _show_text(e2g: E2G, found: DocumentText) -> None:
+    """Print a part of a document, after what precedes it."""
+    span = {"start": max(0, found.start - show_evidence.BEFORE), "end": found.start}
+    preceding = e2g.text(found.document, corpus=found.corpus, **span).text if found.start else ""
+    show_evidence.text(out, found, preceding)
+
+
+# --- chat --------------------------------------------------------------------------------------------
+
+ENDS = ("exit", "quit")
+"""What ends a conversation, besides the end of the input."""
+
+CHARACTERS = 1500
+"""Minimum characters that are shown of a passage and what follows it."""
+
+
+@with_retrieval_options
+def chat(corpora: Corpora = None, **retrieval: Unpack[RetrievalKeywords]) -> None:
+    """Ask questions that refer to those before. A number opens that passage; exit or Ctrl-D ends."""
+    turns: list[Turn] = []
+    passages: Sequence[Passage] = ()
+    with E2G() as e2g:
+        chosen = choose_corpora(e2g, corpora)
+        out.print(f"[dim]{_introduction(e2g, chosen)}[/dim]")
+        for line in _lines():
+            try:
+                if line.isdecimal():
+                    _open(e2g, int(line), passages)
+                    continue
+                retrieval["history"] = turns[-TURNS:]
+                answer = _ask(e2g, line, chosen, retrieval)
+            except (ModelError, NotFoundError, QueryError) as error:
+                if not turns and isinstance(error, NotFoundError):
+                    raise
+                out.print(f"[red]{escape(str(error))}[/red]")
+                continue
+            turns.append(answer.turn)
+            passages = answer.evidence.passages if answer.text is None else answer.given
+
+
+def _introduction(e2g: E2G, corpora: Sequence[str]) -> str:
+    what = "Ask" if e2g.models.chat_model else "There is no chat model (E2G_CHAT_MODEL), so you see evidence. Ask"
+    return f"{what} about {escape(', '.join(corpora))}. A number opens that passage; exit or Ctrl-D ends."
+
+
+def _lines() -> Iterator[str]:
+    """Yield what is typed, or read from a pipe and then repeated, without empty lines."""
+    typed = sys.stdin.isatty()
+    if typed:
+        with suppress(ImportError):
+            import readline  # noqa: F401  (lines can be edited)
+    while True:
+        try:
+            line = input("\n> " if typed else "").strip()
+        except EOFError:
+            return
+        if line in ENDS:
+            return
+        if line:
+            if not typed:
+                out.print(f"\n> {escape(line)}")
+            yield line
+
+
+def _ask(e2g: E2G, question: str, corpora: Sequence[str], retrieval: RetrievalKeywords) -> Answer:
+    """Answer a question and print the answer as it is made; without a chat model, the evidence."""
+    for piece in e2g.stream(question, corpora=corpora, **retrieval):
+        match piece:
+            case Evidence():
+                show_evidence.searched_as(out, piece)
+            case str():
+                out.print(escape(piece), end="")
+            case Answer():
+                answer = piece
+    if answer.text is None:
+        shown = retrieval.get("k") or (None if retrieval.get("tokens") else show_evidence.SCREENFUL)
+        show_evidence.evidence(out, answer.evidence, shown=shown, opened=False)
+    else:
+        show_evidence.answer(out, answer, opened=False)
+    return answer
+
+
+def _open(e2g: E2G, number: int, passages: Sequence[Passage]) -> None:
+    """Print the text of a passage in its document."""
+    if not 1 <= number <= len(passages):
+        last = f"1 to {len(passages)} are" if passages else "none is"
+        raise QueryError(f"There is no passage {number}: {last} there. To ask about a number, write a question.")
+    passage = passages[number - 1]
+    if not passage.document_id:
+        out.print(escape(passage.text))  # a relationship of a linked graph
+        return
+    end = max(passage.end, passage.start + CHARACTERS)
+    found = e2g.text(passage.document_id, corpus=passage.corpus, start=passage.start, end=end)
+    _show_text(e2g, found)

@@ -16,7 +16,7 @@ from e2g_neo4j.cli.options import ExistingCorpus, NoOpen, choose_corpus
 from e2g_neo4j.cli.terminal import escape, out
 from e2g_neo4j.client import E2G
 from e2g_neo4j.managed_neo4j import LocalServer
-from e2g_neo4j.managed_neo4j.browser_style import style_command
+from e2g_neo4j.managed_neo4j.config import style_command
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.results import Evidence
 

@@ -20,12 +20,10 @@ from e2g_neo4j.cli.waiting import progress as show_progress
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import WORSE
 from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
-from e2g_neo4j.evaluation.changes import Change, changes_since, read_scores
 from e2g_neo4j.evaluation.gold import HistoryKind
 from e2g_neo4j.evaluation.judging import Judging
-from e2g_neo4j.evaluation.pages import evaluation_page
-from e2g_neo4j.evaluation.results import Interval
-from e2g_neo4j.evaluation.tables import Cell, describe, tables_of
+from e2g_neo4j.evaluation.results import Change, Interval, changes_since, read_scores
+from e2g_neo4j.evaluation.tables import Cell, describe, evaluation_page, tables_of
 from e2g_neo4j.retrieval.options import Unit
 
 BASE = "dense"
@@ -148,7 +146,6 @@ def evaluate_command(
 
 
 def print_tables(out: Console, found: Evaluation) -> None:
-    """Print the tables of an evaluation."""
     out.print(f"[bold]{escape(found.corpus)}[/bold]: {describe(found)}")
     for table in tables_of(found):
         if table.rows:

@@ -36,21 +36,10 @@ def chosen_sources(
     fetch: bool = False,
     failed: dict[str, str] | None = None,
 ) -> Sequence[Source]:
-    """Return what `e2g index` is to index.
+    """Return what `e2g index` is to index: files, folders, globs and web addresses; or `-`, for standard input.
 
-    Args:
-        paths: Files, folders, globs and web addresses; or `-`, for standard input.
-        corpus: The corpus.
-        title: The title of the document.
-        source: The source of the text on standard input.
-        settings: How files are read.
-        fetch: Whether to fetch web addresses.
-        failed: Takes the reason for each web address that cannot be read. Default: The first one is raised.
-
-    Raises:
-        InputError: Standard input is named beside paths, `source` is given without it, there are several documents for
-            the title, or a web address without `fetch`.
-        ReadingError: With a title, on standard input or at a web address, the document cannot be read.
+    `failed` takes the reason for each web address that cannot be read. Without it, or with a title, the first is
+    raised.
     """
     if "-" in paths and len(paths) > 1:
         raise InputError("`-`, standard input, cannot be indexed together with files. Index them one after the other.")
@@ -91,16 +80,7 @@ def chosen_sources(
 
 
 def fetch_document(address: str, corpus: str, limits: Limits) -> SourceDocument:
-    """Download a document. Its source is the address.
-
-    Args:
-        address: The web address.
-        corpus: The corpus.
-        limits: Limits of reading. The reply has at most so many bytes as the text.
-
-    Raises:
-        ReadingError: There is no such document, it is too large, or it cannot be read.
-    """
+    """Download a document. Its source is the address. The reply has at most so many bytes as the text may have."""
     import httpx
 
     try:
@@ -129,11 +109,7 @@ def fetch_document(address: str, corpus: str, limits: Limits) -> SourceDocument:
 
 
 def check_file(file: Path, option: str, *, overwrite: bool = False) -> None:
-    """Refuse a file that exists or cannot be written, before the work starts.
-
-    Raises:
-        InputError: The file is a folder, its own folder does not exist, or it exists although it must not.
-    """
+    """Refuse a file that exists or cannot be written, before the work starts."""
     try:
         if file.is_dir():
             raise InputError(f"{file} is a folder: pass a file with {option}.")
@@ -146,11 +122,6 @@ def check_file(file: Path, option: str, *, overwrite: bool = False) -> None:
 
 
 def write_file(file: Path, text: str, option: str, *, overwrite: bool = False) -> None:
-    """Write a text to a file.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
     try:
         may_exist = overwrite or (file.exists() and not file.is_file())  # a device or a pipe
         with file.open("w" if may_exist else "x", encoding="utf-8") as opened:

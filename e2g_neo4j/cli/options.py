@@ -43,7 +43,6 @@ METHOD_NAMES: Mapping[str, MethodName] = {spelled(one.name): one.name for one in
 
 
 def parse_method(name: str) -> MethodName:
-    """Return the method of a name."""
     if name not in METHOD_NAMES:
         raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, METHOD_NAMES))}.")
     return METHOD_NAMES[name]

@@ -109,7 +109,6 @@ def _plan(out: Console, found: IndexReport) -> None:
 
 
 def archive(out: Console, done: ArchiveInfo, *, verb: str) -> None:
-    """Print what was exported or imported."""
     counts = (
         plural(done.documents, "document"),
         plural(done.nodes, "node"),
@@ -253,7 +252,6 @@ def adopted(out: Console, done: AdoptReport) -> None:
 
 
 def findings(out: Console, found: Sequence[Finding]) -> None:
-    """Print the checks, and the next step for each problem."""
     for one in found:
         colour = {"ok": "green", "note": "yellow", "problem": "red"}[one.state]
         out.print(f"[{colour}]{one.state:<8}[/{colour}] [bold]{one.check}[/bold]: {escape(one.what)}")
@@ -330,13 +328,11 @@ def to_be_deleted(selected: Sequence[DocumentInfo], corpus: str | None) -> str:
 
 
 def to_be_unadopted(selected: Sequence[DocumentInfo], corpus: str) -> str:
-    """Return the confirmation question for the removal of an adopted corpus."""
     number = plural(len(selected), "document")
     return neutral(f"Remove the corpus {corpus!r} with its {number}? The text nodes are kept.")
 
 
 def to_be_unlinked(links: Mapping[str, int], corpus: str) -> str:
-    """Return the confirmation question for the removal of links."""
     of_labels = ", ".join(f"{label}: {number}" for label, number in sorted(links.items()))
     count = plural(sum(links.values()), "link")
     return neutral(f"Remove {count} of the corpus {corpus!r} ({of_labels})? The nodes are kept.")

@@ -34,16 +34,9 @@ def evidence(
     shown: int | None = SCREENFUL,
     opened: bool = True,
 ) -> None:
-    """Print route, reason, entities and pairs, then the passages with their citations: `shown` of them, or all.
-
-    Args:
-        out: where to print.
-        found: the evidence.
-        full: print the whole passages.
-        explained: also print how it was found, step by step, and Cypher that shows it in Neo4j Browser.
-        shown: how many passages to print; None: all.
-        opened: also print the command that opens the first one.
-    """
+    """Print route, reason, entities and pairs, then the passages with their citations: `shown` of them, or all. With
+    `full`, print whole passages; with `explained`, also how they were found, and Cypher that shows it; with `opened`,
+    the command that opens the first one."""
     out.print(f"[bold]{found.route}[/bold]: {escape(found.reason)}")
     types = found.entity_types if explained else {}
     if found.entities or explained:

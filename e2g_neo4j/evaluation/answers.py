@@ -39,11 +39,7 @@ _LETTER = re.compile(r"[\W_]*([A-Z])(?:[\W_]*|[).:*].*)", re.DOTALL)
 
 
 def chat_model_for(e2g: E2G) -> StreamingChatModel:
-    """Return the configured chat model.
-
-    Raises:
-        ConfigurationError: There is none.
-    """
+    """Return the configured chat model. Raises ConfigurationError if there is none."""
     model = e2g.models.chat_model
     if model is None:
         raise ConfigurationError("Answers need a chat model, but none is configured: set E2G_CHAT_MODEL.")
@@ -71,20 +67,8 @@ class _Calls:
 def ask_for_answer(
     e2g: E2G, question: Question, *, corpus: str, method: MethodName = "direct", **retrieval: Unpack[RetrievalKeywords]
 ) -> tuple[ScoredAnswer, Answer | None]:
-    """Answer a question with `E2G.answer`, and score the answer if the question has one.
-
-    Args:
-        e2g: The client.
-        corpus: The corpus to search.
-        method: How to answer, see `E2G.answer`.
-        **retrieval: The retrieval options.
-
-    Returns:
-        The scores, and the answer; None if no reply was usable.
-
-    Raises:
-        ModelError: The model failed. An unusable reply is no failure: it scores 0.
-    """
+    """Answer a question with `E2G.answer`, and score the answer if the question has one. The answer is None if no reply
+    was usable, which is no failure: it scores 0."""
     calls, answer = _Calls(), None
     with e2g.runner.observed(calls), suppress(UnusableReplyError):
         choices = question.options
@@ -109,12 +93,7 @@ def ask_for_answer(
 
 
 def score_answer(question: Question, text: str) -> dict[str, float]:
-    """Return the scores of an answer by name.
-
-    Args:
-        question: The question, which has an answer.
-        text: The answer; empty if no reply was usable.
-    """
+    """Return the scores by name of an answer to a question that has one; it is empty if no reply was usable."""
     if question.options:
         letter = letter_of(text, question.options)
         chosen = question.options[ascii_uppercase.index(letter)] if letter else None

@@ -263,11 +263,7 @@ class IndexedCorpus:
                     self._keys[source[at + 1 :]].add(source)
 
     def gold(self, question: Question) -> Gold:
-        """Locate the gold of a question.
-
-        Raises:
-            NotFoundError: The corpus does not have the gold.
-        """
+        """Locate the gold of a question. Raises NotFoundError if the corpus does not have it."""
         spans = []
         for document, start, end in question.spans:
             source = self._source(document, question)
@@ -344,30 +340,14 @@ def _text(passage: Passage, cut: int) -> Piece:
 
 
 def find_quote(quote: str, text: str, start: int, end: int) -> Span | None:
-    """Find a quote in a range of a text. White space may differ.
-
-    Args:
-        start: Start of the range.
-        end: End of the range.
-
-    Returns:
-        The span of the quote in the text, or None.
-    """
+    """Return the span of a quote in a range of a text, or None. White space may differ."""
     pattern = r"\s+".join(map(re.escape, quote.split()))
     found = re.compile(pattern).search(text, start, end) if pattern else None
     return found.span() if found else None
 
 
 def quotations(summary: str, text: str, start: int, end: int) -> list[tuple[int, Span]]:
-    """Find the sentences of a summary that quote a range of a text.
-
-    Args:
-        start: Start of the range.
-        end: End of the range.
-
-    Returns:
-        For each quoting sentence, its end in the summary and its span in the text.
-    """
+    """Return each sentence of a summary that quotes a range of a text: its end there, and its span in the text."""
     found = []
     for sentence in re.finditer(r"\S.*?(?:[.!?][\"'”’)]*(?=\s)|$)", summary, re.DOTALL):
         if len(sentence.group()) >= SHORTEST_QUOTE:

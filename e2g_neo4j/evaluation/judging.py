@@ -17,10 +17,10 @@ citations* are the number of such pairs of an answer.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.evaluation.results import CheckedCitations, Judgement
@@ -40,8 +40,10 @@ from e2g_neo4j.models.chat.until_usable import ask_until_usable
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.chat import ChatReply, ChatRequest, ChatUsage, StreamingChatModel
+from e2g_neo4j.types.chat import ChatRequest, ChatUsage, StreamingChatModel
 from e2g_neo4j.types.results import Answer
+
+T = TypeVar("T")
 
 Judging: TypeAlias = Literal["graphrag", "race"]
 """How answers are judged."""
@@ -55,7 +57,6 @@ CRITERIA: Mapping[Judging, Sequence[str]] = {
 """What an answer is judged by; `weighted` are the four before, weighted by the model."""
 
 BEST = 10
-"""The best rating."""
 
 EQUAL = dict.fromkeys(RACE, 1.0)
 """The weights of a question for which the model names none."""
@@ -66,21 +67,14 @@ MAX_TOKENS = 300
 """Maximum length of the first reply."""
 
 VERDICT = object_schema(**dict.fromkeys(CRITERIA["graphrag"], number_schema(0, 2)))
-"""The JSON schema of a reply with the better answer by criterion."""
 
 RATINGS = object_schema(**dict.fromkeys(RACE, list_schema(number_schema(0, BEST), 2, least=2)))
-"""The JSON schema of a reply with two ratings by criterion."""
 
 WEIGHTS = object_schema(**dict.fromkeys(RACE, number_schema(0, 100)))
-"""The JSON schema of a reply with weights."""
 
 
 def judge_model_for(models: Models) -> StreamingChatModel:
-    """Return the model that `settings.judge_model` names, or the chat model.
-
-    Raises:
-        ConfigurationError: There is neither, or the model cannot be created.
-    """
+    """Return the model that `settings.judge_model` names, or the chat model. Raises ConfigurationError without both."""
     settings = models.settings
     model = models.chat_model
     if settings.judge_model:
@@ -98,18 +92,8 @@ def judge(
     base: str | None,
     weights: Mapping[str, float] | None = None,
 ) -> Operation[Judgement]:
-    """Judge an answer against that of the base mode, in both orders.
-
-    Args:
-        model: The judge.
-        settings: The settings, which may name a folder with a prompt `judge.txt` or `race.txt`.
-        answer: The answer. None: there is none, so that nothing can be judged.
-        base: The answer of the base mode.
-        weights: The weights of RACE's criteria, to judge by these. None: judge by GraphRAG's.
-
-    Raises:
-        ModelError: The judge failed. Unusable replies are no failure: the judgement then has no wins.
-    """
+    """Judge an answer against that of the base mode, in both orders: by RACE's criteria with weights, else by
+    GraphRAG's. Without both answers, and if the judge's replies are unusable, the judgement has no wins."""
     if answer is None or base is None:
         return Judgement({}, calls=0, prompt_tokens=0)
     first, second = without_citations(answer), without_citations(base)
@@ -120,12 +104,8 @@ def judge(
     wins = defaultdict[str, float](float)
     used = ChatUsage()
     for is_first, answers in ((True, (first, second)), (False, (second, first))):
-        shares = yield from ask_until_usable(
-            model,
-            request_for(question, *answers, instructions, schema),
-            lambda reply: parse(without_thought(reply.text)),
-            used,
-        )
+        given = "Question: {}\n\nAnswer 1:\n{}\n\nAnswer 2:\n{}".format(question, *answers)
+        shares = yield from _ask(model, request_for(given, instructions, schema), parse, used)
         if shares is None:
             return Judgement({}, used.calls, used.prompt_tokens)
         for criterion, share in shares.items():
@@ -135,27 +115,19 @@ def judge(
 
 def weigh(model: StreamingChatModel, settings: Settings, question: str) -> Operation[dict[str, float]]:
     """Have the judge say how much each of RACE's criteria counts for a question. If it does not, all count the same."""
-    request = ChatRequest(
-        *fenced(load_prompt(PROMPTS / "weights.txt", settings.prompts), f"Question: {question}"),
-        max_tokens=MAX_TOKENS,
-        schema=WEIGHTS,
-    )
-    found = yield from ask_until_usable(
-        model, request, lambda reply: weights_in(without_thought(reply.text)), ChatUsage()
-    )
-    return found or EQUAL
+    instructions = load_prompt(PROMPTS / "weights.txt", settings.prompts)
+    request = request_for(f"Question: {question}", instructions, WEIGHTS)
+    return (yield from _ask(model, request, weights_in, ChatUsage())) or EQUAL
 
 
-def request_for(question: str, first: str, second: str, instructions: str, schema: Mapping[str, Any]) -> ChatRequest:
-    """Build the request: the question and both answers between two tags.
+def _ask(
+    model: StreamingChatModel, request: ChatRequest, parse: Callable[[str], T | None], used: ChatUsage
+) -> Operation[T | None]:
+    return (yield from ask_until_usable(model, request, lambda reply: parse(without_thought(reply.text)), used))
 
-    Args:
-        first: Answer 1.
-        second: Answer 2.
-        instructions: The system prompt.
-        schema: The JSON schema of the reply.
-    """
-    given = f"Question: {question}\n\nAnswer 1:\n{first}\n\nAnswer 2:\n{second}"
+
+def request_for(given: str, instructions: str, schema: Mapping[str, Any]) -> ChatRequest:
+    """Build a request about what stands between two tags, such as a question and both answers."""
     return ChatRequest(*fenced(instructions, given), max_tokens=MAX_TOKENS, schema=schema)
 
 
@@ -209,13 +181,6 @@ def check_citations(model: StreamingChatModel, settings: Settings, answer: Answe
     """Check the citations of an answer, those of a passage in one call.
 
     What a passage is cited for is not counted if no reply about it is usable.
-
-    Args:
-        model: The judge.
-        settings: The settings, which may name a folder with a prompt `check_citations.txt`.
-
-    Raises:
-        ModelError: The judge failed.
     """
     passages = passages_of(answer)
     claims: defaultdict[int, dict[str, None]] = defaultdict(dict)
@@ -226,26 +191,14 @@ def check_citations(model: StreamingChatModel, settings: Settings, answer: Answe
     instructions = load_prompt(PROMPTS / "check_citations.txt", settings.prompts)
     used, checked, supported = ChatUsage(), 0, 0
     for number, stated in sorted(claims.items()):
-        request = citation_request(passages[number], list(stated), instructions)
-        found = yield from ask_until_usable(model, request, partial(_supported, statements=len(stated)), used)
+        listed = "\n".join(f"[{at}] {statement}" for at, statement in enumerate(stated, 1))
+        given = f"Passage:\n{passages[number]}\n\nStatements:\n{listed}"
+        request = request_for(given, instructions, supported_schema(len(stated)))
+        found = yield from _ask(model, request, partial(supported_in, statements=len(stated)), used)
         if found is not None:
             checked += len(stated)
             supported += len(found)
     return CheckedCitations(checked, supported, used.calls, used.prompt_tokens)
-
-
-def citation_request(passage: str, statements: Sequence[str], instructions: str) -> ChatRequest:
-    """Build the request: a passage and numbered statements between two tags."""
-    listed = "\n".join(f"[{number}] {statement}" for number, statement in enumerate(statements, 1))
-    return ChatRequest(
-        *fenced(instructions, f"Passage:\n{passage}\n\nStatements:\n{listed}"),
-        max_tokens=MAX_TOKENS,
-        schema=supported_schema(len(statements)),
-    )
-
-
-def _supported(reply: ChatReply, statements: int) -> list[int] | None:
-    return supported_in(without_thought(reply.text), statements)
 
 
 def supported_schema(statements: int) -> dict[str, Any]:

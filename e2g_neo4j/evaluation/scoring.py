@@ -32,11 +32,7 @@ from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span
 from e2g_neo4j.evaluation.judging import CRITERIA, Judging, check_citations, judge, judge_model_for, weigh
 from e2g_neo4j.evaluation.results import PARTS, CheckedCitations, Evaluation, Outcome, ScoredAnswer, mode_result
 from e2g_neo4j.evaluation.words import content_words
-from e2g_neo4j.retrieval.options import (
-    MAX_TOKENS,
-    RetrievalKeywords,
-    Unit,
-)
+from e2g_neo4j.retrieval.options import MAX_TOKENS, RetrievalKeywords, Unit
 from e2g_neo4j.retrieval.strategy import check_modes
 from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
@@ -300,7 +296,6 @@ def _judged(
 
 
 def corpus_of(question: Question, corpus: str) -> str:
-    """Return the corpus in which to ask a question."""
     if "{book}" not in corpus:
         return corpus
     if question.book is None:
@@ -332,14 +327,7 @@ def _chunks(corpus: str, documents: Sequence[str]) -> Operation[list[Rows]]:
 def score(
     evidence: Evidence, within: Mapping[str, Evidence], gold: Gold, corpus: IndexedCorpus, k: int
 ) -> dict[str, float]:
-    """Compute the scores of one question.
-
-    Args:
-        evidence: The evidence for k chunks.
-        within: The evidence for each of BUDGETS.
-        gold: The gold of the question, which determines the scores.
-        k: Number of chunks.
-    """
+    """Compute the scores of one question from the evidence for k chunks, and within each of BUDGETS."""
     scores: dict[str, float] = {}
     if gold.sources:
         ranked = list(dict.fromkeys(passage.source for passage in evidence.passages))
@@ -361,7 +349,6 @@ def cited(answer: Answer | None, gold: Gold, corpus: IndexedCorpus) -> dict[str,
 
 
 def recall(ranked: Sequence[str], gold: frozenset[str], n: int) -> float:
-    """Return the fraction of the gold among the first n."""
     return len(gold.intersection(ranked[:n])) / len(gold)
 
 

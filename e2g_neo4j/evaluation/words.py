@@ -50,12 +50,7 @@ def passages_of(answer: Answer) -> dict[int, str]:
 
 
 def support(text: str, passages: Mapping[int, str]) -> float | None:
-    """Return how much of the claims of an answer the passages have that they cite. None: it cites none.
-
-    Args:
-        text: The answer with its citations, numbers in brackets.
-        passages: The texts of the cited passages by number.
-    """
+    """Return how much of the claims of an answer the passages, by number, have that they cite. None: it cites none."""
     shares = []
     for claim, numbers in cited_claims(text):
         words = content_words(claim)

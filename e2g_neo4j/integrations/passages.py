@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
+
+from pydantic_core import to_jsonable_python
 
 from e2g_neo4j.models.embedding.base import Embedder
 from e2g_neo4j.models.loaded import Models
@@ -17,6 +18,12 @@ VECTOR_INDEX = "e2g_embedding"
 FULLTEXT_INDEX = "e2g_chunk_words"
 """The full-text index of chunks."""
 
+OF_PASSAGE = (
+    *("corpus", "document", "source", "start", "end", "level", "page", "heading", "excerpt", "referred", "score"),
+    *("nodes", "path", "text_node", "pairs"),
+)
+"""The fields of a passage that other frameworks get as its metadata."""
+
 
 def retrieval_query() -> str:
     """Return the Cypher that retrievers of other libraries append to their search, with columns text, score, metadata.
@@ -28,12 +35,7 @@ def retrieval_query() -> str:
 
 
 def fulltext_query(question: str, corpus: str) -> str:
-    """Return a query of the full-text index for any word of the question in one corpus. Query syntax has no effect.
-
-    Args:
-        question: The question.
-        corpus: The corpus to search.
-    """
+    """Return a query of the full-text index for any word of the question in one corpus. Query syntax has no effect."""
     return lucene(question, corpus)
 
 
@@ -50,28 +52,10 @@ def metadata(passage: Passage, evidence: Evidence) -> dict[str, Any]:
     `nodes` are the ids of its nodes in the graph, `path` those of the summaries above. `pairs` are pairs of entities
     that it mentions. `text_node` is the text node in an adopted corpus. `route`, `reason`, `mode` and, with
     `relationship_types`, `facts` are those of the evidence.
-
-    Args:
-        passage: The passage.
-        evidence: The evidence that it belongs to.
     """
     return {
         "id": passage_id(passage),
-        "corpus": passage.corpus,
-        "document": passage.document,
-        "source": passage.source,
-        "start": passage.start,
-        "end": passage.end,
-        "level": passage.level,
-        "page": passage.page,
-        "heading": passage.heading,
-        "excerpt": asdict(passage.excerpt) if passage.excerpt else None,
-        "referred": asdict(passage.referred) if passage.referred else None,
-        "score": passage.score,
-        "nodes": list(passage.nodes),
-        "path": list(passage.path),
-        "text_node": asdict(passage.text_node) if passage.text_node else None,
-        "pairs": [asdict(pair) for pair in passage.pairs],
+        **{name: to_jsonable_python(getattr(passage, name)) for name in OF_PASSAGE},
         "route": evidence.route,
         "reason": evidence.reason,
         "mode": evidence.mode,

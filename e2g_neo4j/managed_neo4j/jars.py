@@ -28,17 +28,12 @@ PARALLEL = 8
 def fetch(
     progress: Callable[[int, int], None] = lambda done, total: None, *, context: MavenContext | None = None
 ) -> list[Path]:
-    """Return the jars in the order of the lock file, and download missing ones in parallel.
+    """Return the jars in the order of the lock file, and download missing ones in parallel, with the repositories of
+    jgo's configuration unless others are given.
 
     Jars are stored in the local Maven repository, which Maven and jgo share. Existing jars are reused, so that an
-    interrupted download continues with the missing jars.
-
-    Args:
-        progress: Called with (done, total) jars.
-        context: The repositories. Default: those of jgo's configuration.
-
-    Raises:
-        LocalServerError: A jar cannot be downloaded, or its checksum is wrong.
+    interrupted download continues with the missing jars. Raises LocalServerError if one cannot be downloaded, or its
+    checksum is wrong.
     """
     jars = read_lock()
     context = context or configured()
@@ -56,7 +51,6 @@ def fetch(
 
 
 def read_lock() -> list[Artifact]:
-    """Read the lock file."""
     lines = (line.split() for line in LOCK.read_text(encoding="utf-8").splitlines())
     return [Artifact(coordinates, sha256) for coordinates, sha256 in lines]
 

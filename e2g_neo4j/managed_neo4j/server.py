@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import os
@@ -12,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -32,7 +33,6 @@ from e2g_neo4j.managed_neo4j.config import (
     is_listening,
     write_settings,
 )
-from e2g_neo4j.managed_neo4j.state import State, listens, process_of, read_state, write_private, write_state
 from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.runtime.waiting import waiting_for
 from e2g_neo4j.settings import Settings
@@ -83,16 +83,28 @@ class Status:
     megabytes: float
 
 
+@dataclass(frozen=True, slots=True)
+class State:
+    """The state of the server process.
+
+    A process is the server only if its pid and start time match, because pids are reused. `ready` is set when it
+    accepts the password, `stopped` before it is told to stop. The next start prefers the same ports.
+    """
+
+    pid: int
+    started: float
+    bolt_port: int
+    http_port: int
+    ready: bool = False
+    stopped: bool = False
+
+
 class _PortTakenError(Exception):
     """Another program has taken one of the ports."""
 
 
 class LocalServer:
-    """The Neo4j server of one home folder. All methods are safe to call from several processes.
-
-    Args:
-        settings: The settings. `home` is the folder, `db_heap_mb` the heap size in MiB.
-    """
+    """The Neo4j server of one home folder. All methods are safe to call from several processes."""
 
     def __init__(self, settings: Settings) -> None:
         self._heap_mb = settings.db_heap_mb
@@ -103,12 +115,8 @@ class LocalServer:
         self._pause, self._next_start = FIRST_PAUSE, -math.inf
 
     def start(self) -> Connection:
-        """Start the server if it is not running, and wait until it accepts connections.
-
-        Raises:
-            LocalServerError: There is too little memory or disk space, a jar cannot be downloaded, or the server does
-                not start.
-        """
+        """Start the server if it is not running, and wait until it accepts connections. Raises LocalServerError if it
+        does not, for example because there is too little memory or disk space."""
         check_home(self.home)
         running = self._running()
         if running and running.ready and is_listening(running.bolt_port):
@@ -131,10 +139,7 @@ class LocalServer:
 
     def revive(self) -> tuple[str, int]:
         """Start the server again if it has died, but more and more rarely if it keeps dying. Returns its host and port.
-
-        Raises:
-            LocalServerError: It does not start, or was stopped.
-        """
+        Raises LocalServerError if it does not start, or was stopped."""
         state = read_state(self._state_file)
         if state is None or state.stopped:
             raise LocalServerError("The managed Neo4j was stopped: run `e2g db start`.")
@@ -164,14 +169,8 @@ class LocalServer:
                 psutil.Process(state.pid).kill()
 
     def stop(self) -> bool:
-        """Stop the server gracefully.
-
-        Returns:
-            False if it was not running.
-
-        Raises:
-            LocalServerError: The server does not stop.
-        """
+        """Stop the server gracefully. Returns False if it was not running, and raises LocalServerError if it does not
+        stop."""
         if not self.home.is_dir():
             return False
         with self._locked():
@@ -309,12 +308,9 @@ class LocalServer:
         write_state(self._state_file, state)
         return state
 
+    @waiting_for("Starting Neo4j")
     def _await(self, state: State) -> None:
         """Wait until the server listens at both ports and accepts the password, which is set on a new server."""
-        with waiting_for("Starting Neo4j"):
-            self._await_ready(state)
-
-    def _await_ready(self, state: State) -> None:
         began = time.monotonic()
         while time.monotonic() - began < (ANSWER_SECONDS if state.ready else START_SECONDS):
             process = process_of(state)
@@ -339,11 +335,7 @@ class LocalServer:
 
     def _accepts_password(self, state: State) -> bool:
         """Return whether the server accepts the password, or False if it is not ready. Set the password if the server
-        is new and has the initial one.
-
-        Raises:
-            LocalServerError: The server accepts neither password.
-        """
+        is new and has the initial one. Raises LocalServerError if it accepts neither."""
         from neo4j import GraphDatabase
         from neo4j.exceptions import AuthError, Neo4jError, ServiceUnavailable, SessionExpired
 
@@ -401,3 +393,48 @@ def _size(folder: Path) -> int:
         with suppress(FileNotFoundError):
             total += path.stat().st_size if path.is_file() else 0
     return total
+
+
+# --- the state file ----------------------------------------------------------------------------------
+
+
+def read_state(path: Path) -> State | None:
+    """Read the state. Return None if there is no valid file."""
+    try:
+        return State(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def write_state(path: Path, state: State) -> None:
+    write_private(path, json.dumps(asdict(state)))
+
+
+def process_of(state: State) -> psutil.Process | None:
+    """Return the server process, or None if it has ended or is a zombie."""
+    with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+        process = psutil.Process(state.pid)
+        if abs(process.create_time() - state.started) < 1 and process.status() != psutil.STATUS_ZOMBIE:
+            return process
+    return None
+
+
+def listens(process: psutil.Process, state: State) -> bool:
+    """Return whether the process itself listens at both ports. Another program might listen there."""
+    try:
+        found = {c.laddr.port for c in process.net_connections("tcp") if c.status == psutil.CONN_LISTEN}
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.AccessDenied:  # fall back to checking that any program listens
+        return is_listening(state.bolt_port) and is_listening(state.http_port)
+    return {state.bolt_port, state.http_port} <= found
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file atomically, readable only by this user."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    temporary.unlink(missing_ok=True)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    temporary.replace(path)

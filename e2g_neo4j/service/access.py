@@ -6,13 +6,14 @@ address of this machine (DNS rebinding). Programs send none of the headers by wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from hashlib import sha256
 from ipaddress import ip_address
 from typing import Annotated, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPBearer
@@ -29,6 +30,8 @@ from e2g_neo4j.service.limits import QUESTIONS, Limits
 from e2g_neo4j.service.oidc import Issuer, looks_like_token
 from e2g_neo4j.service.problems import ProblemError, problem_of
 from e2g_neo4j.types.ids import check_corpus_name, has_address
+from e2g_neo4j.types.reports import DocumentInfo, DocumentText
+from e2g_neo4j.types.results import Answer, Citation, Evidence, Passage
 from e2g_neo4j.types.service import LIMITS, LOCAL, OF_USERS_GRAPH, Caller, KeyInfo, Scope, TaskInfo
 
 HEALTH = ("/livez", "/readyz", "/metrics")
@@ -47,6 +50,8 @@ _INSTEAD = "Use the page of the service at /ui, or a program."
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost", "testclient")
 
+_PATH = re.compile(r"(?:file:)?(?:[A-Za-z]:)?[/\\].*?([^/\\]*)", re.DOTALL)
+
 _bearer = HTTPBearer(
     auto_error=False, description="`Authorization: Bearer e2g_ID_SECRET`, an API key, or an access token."
 )
@@ -57,17 +62,11 @@ class Authenticate:
     """Middleware that finds the caller of a request, before any of its body is read.
 
     The caller is `request.state.caller`. Without a key in the database, requests from this machine need none, and
-    whatever they send as one is ignored: clients of OpenAI's API cannot but send one.
+    whatever they send as one is ignored: clients of OpenAI's API cannot but send one. With an issuer, whose access
+    tokens are accepted too, and with `always`, because a proxy may send requests for others, every request needs a key
+    or a token.
 
     Every request looks its key up, so that a revoked key is refused at once.
-
-    Args:
-        app: The application.
-        client: Its database has the keys.
-        limits: Counts the requests of each key.
-        issuer: The OpenID Connect issuer whose access tokens are accepted too. With one, every request needs a key or a
-            token.
-        always: Whether requests from this machine need a key too, because a proxy may send them for others.
     """
 
     def __init__(self, app: ASGIApp, client: AsyncE2G, limits: Limits, *, issuer: Issuer | None, always: bool) -> None:
@@ -180,7 +179,6 @@ def _check_names(method: str, address: list[str]) -> None:
 
 
 def caller_of(key: KeyInfo, *makers: KeyInfo) -> Caller:
-    """Return the caller that a key stands for."""
     limits = {name: getattr(key, name) for name in LIMITS}
     maker = caller_of(*makers) if makers else None
     return Caller(key.id, frozenset(key.scopes), key.corpora, **limits, maker=maker)
@@ -263,3 +261,59 @@ Asker = Annotated[Caller, Depends(needs("ask"))]
 Writer = Annotated[Caller, Depends(needs("write"))]
 Admin = Annotated[Caller, Depends(needs("admin"))]
 GraphAdmin = Annotated[Caller, Depends(graph_admin)]
+
+
+# --- what callers see: paths of files on the server only with the scope `admin`, and links to the page ------
+
+
+def file_name(source: str) -> str:
+    """Return the name of the file whose path a source is. Other sources, such as `upload:NAME`, stay as they are."""
+    path = _PATH.fullmatch(source)
+    return path[1] if path else source
+
+
+def shown_evidence(evidence: Evidence, caller: Caller) -> Evidence:
+    return evidence if _sees_paths(caller) else replace(evidence, passages=tuple(map(_passage, evidence.passages)))
+
+
+def shown_answer(answer: Answer, caller: Caller, base: str) -> Answer:
+    """Return an answer as a caller may see it, with links under the address of the service."""
+    citations = tuple(replace(one, url=link_of(one, base)) for one in answer.citations)
+    if _sees_paths(caller):
+        return replace(answer, citations=citations)
+    citations = tuple(replace(one, passage=_passage(one.passage)) for one in citations)
+    evidence = shown_evidence(answer.evidence, caller)
+    return replace(answer, citations=citations, given=tuple(map(_passage, answer.given)), evidence=evidence)
+
+
+def link_of(citation: Citation, base: str) -> str | None:
+    """Return the address of a cited passage in the page; None for a fact and for a corpus without an address."""
+    passage = citation.passage
+    if citation.fact is not None or not has_address(passage.corpus):
+        return None
+    document = f"corpora/{quote(passage.corpus, safe='')}/documents/{passage.document_id}"
+    return f"{base}/ui/#/{document}?at={passage.shown.start}"
+
+
+def shown_document(document: DocumentInfo, caller: Caller) -> DocumentInfo:
+    name = document.source if _sees_paths(caller) else file_name(document.source)
+    why = document.why and document.why.replace(document.source, name)
+    return replace(document, source=name, why=why)
+
+
+def shown_text(text: DocumentText, caller: Caller) -> DocumentText:
+    return text if _sees_paths(caller) else replace(text, source=file_name(text.source))
+
+
+def shown_properties(properties: dict[str, object], caller: Caller) -> dict[str, object]:
+    source = properties.get("source")
+    hidden = isinstance(source, str) and not _sees_paths(caller)
+    return {**properties, "source": file_name(str(source))} if hidden else properties
+
+
+def _sees_paths(caller: Caller) -> bool:
+    return "admin" in caller.scopes
+
+
+def _passage(passage: Passage) -> Passage:
+    return replace(passage, source=file_name(passage.source))

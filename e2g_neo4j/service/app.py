@@ -45,15 +45,11 @@ What changes a corpus is a task: the reply is 202 with the task, which `GET /v1/
 
 
 def create_app(client: AsyncE2G, *, mcp_write: bool = False) -> FastAPI:
-    """Return the application. It opens and closes the client.
-
-    Args:
-        client: The client whose calls the service offers.
-        mcp_write: Whether MCP has the tools that change corpora.
+    """Return the application. It opens and closes the client. With `mcp_write`, MCP has the tools that change corpora.
 
     Raises:
-        ConfigurationError: The configured chat model cannot be created, or tracing is configured but not installed,
-            or an OpenID Connect issuer is configured without an audience.
+        ConfigurationError: The configured chat model cannot be created, or tracing is configured but not installed, or
+            an OpenID Connect issuer is configured without an audience.
     """
     base = (client.settings.public_url or "").rstrip("/")
     state = State(client, Limits(client), Metrics(), base)

@@ -53,18 +53,9 @@ class Step:
 
 
 def connect(corpus: str, a: str, b: str, hops: int) -> Operation[tuple[Step, ...]]:
-    """Return the steps of the shortest path between two entities; none if no path of at most `hops` edges connects
-    them, or if both names are those of one entity.
-
-    Args:
-        corpus: the corpus.
-        a: a name of the first entity.
-        b: a name of the second entity.
-        hops: the maximum length of the path, 1 to 6 edges.
-
-    Raises:
-        NotFoundError: the corpus has no documents, or no such entity.
-    """
+    """Return the steps of the shortest path between two entities, by any of their names; none if no path of at most
+    `hops` edges, 1 to 6, connects them, or if both names are those of one entity. Raises NotFoundError if the corpus
+    has no such entity."""
     [found] = yield Read("query/connect", {"corpus": corpus, "a": entity_key(a), "b": entity_key(b), "hops": hops})
     for name, key in ((a, found["a"]), (b, found["b"])):
         if key is None:

@@ -55,7 +55,6 @@ QUESTIONS_AT_ONCE = 2 * cores()
 """Questions whose evidence is searched at once, half of them of one key. More would only make each other slower."""
 
 QUESTION_SECONDS = 60.0
-"""How long the search for the evidence of a question may take."""
 
 QUESTION_WAIT_SECONDS = 8.0
 """How long a question waits for its turn. If it would probably take half of this, it is refused at once."""
@@ -70,7 +69,6 @@ DRY_RUNS_AT_ONCE = AT_ONCE
 """Dry runs of uploads that are made at once, half of them of one key. Each reads one file after the other."""
 
 DRY_RUN_WAIT_SECONDS = 2.0
-"""How long a dry run waits for its turn."""
 
 FLUSH_SECONDS = 2.0
 """Usage is written to the database this often. Limits per day count what other processes have written."""
@@ -117,11 +115,8 @@ class Turns:
 
     @asynccontextmanager
     async def turn(self, account: str, seconds: float, slow: ProblemError) -> AsyncGenerator[None, None]:
-        """Wait for a turn, which lasts as long as the context.
-
-        Raises:
-            ProblemError: 429, it does not come soon; `slow`, it has taken more than `seconds`.
-        """
+        """Wait for a turn, which lasts as long as the context. Raises a 429 if it does not come soon, and `slow` if it
+        has taken more than `seconds`."""
         async with AsyncExitStack() as stack:
             try:
                 with self.waiting(account):
@@ -181,32 +176,23 @@ class Limits:
             yield what, today, getattr(caller, f"{what}_per_day"), "day", _seconds_to_midnight()
 
     def turn(self, caller: Caller) -> AbstractAsyncContextManager[None]:
-        """Wait for the turn of a question, and bound its time.
-
-        Raises:
-            ProblemError: 429, the turn does not come soon: the service is overloaded; 503, the question takes too long.
-        """
+        """Wait for the turn of a question, and bound its time. Raises a 429 if the service is overloaded, and a 503 if
+        the question takes too long."""
         detail = f"The search for evidence was ended after {QUESTION_SECONDS:.0f} s: ask a shorter question."
         slow = ProblemError(503, "slow_question", detail, {"Retry-After": "5"})
         return self.questions.turn(caller.account, QUESTION_SECONDS, slow)
 
     def dry_run(self, caller: Caller, seconds: float) -> AbstractAsyncContextManager[None]:
-        """Wait for the turn of a dry run of an upload, and bound its time.
-
-        Raises:
-            ProblemError: 429, the turn does not come soon; 422, the files take too long.
-        """
+        """Wait for the turn of a dry run of an upload, and bound its time. Raises a 429 if the turn does not come soon,
+        and a 422 if the files take too long."""
         detail = f"The dry run was ended after {seconds:g} s: send fewer files, or index them without a dry run."
         return self._dry_runs.turn(caller.account, seconds, ProblemError(422, "slow_files", detail))
 
     @contextmanager
     def reserve(self, caller: Caller, tokens: int) -> Iterator[None]:
         """Reserve the most tokens that a call of the chat model may use while it lasts, so that calls at the same time
-        cannot use more than the caller's limits together.
-
-        Raises:
-            ProblemError: A limit of the caller leaves less. The call must not be made.
-        """
+        cannot use more than the caller's limits together. If a limit leaves less, raises a 429: the call must not be
+        made."""
         for one in caller.line:
             reserved = self._reserved[one.key] + tokens
             for what, used, limit, per, seconds in self._limits_of(one, time.monotonic()):
@@ -241,7 +227,6 @@ class Limits:
             logger.warning("The usage of keys was not recorded, and is kept: %s", error)
 
     async def flush_forever(self) -> None:
-        """Flush every FLUSH_SECONDS."""
         while True:
             await asyncio.sleep(FLUSH_SECONDS)
             await self.flush()

@@ -35,8 +35,7 @@ from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import E2GError, NotFoundError
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.models.chat.prompts import filled, load_prompt
-from e2g_neo4j.service.mcp_results import Results
-from e2g_neo4j.service.mcp_tools import SCOPES, Access, CallerOf, ModelOf, Tools, Turn, add_tools
+from e2g_neo4j.service.mcp_tools import SCOPES, CallerOf, ModelOf, Tools, Turn, add_tools
 from e2g_neo4j.service.mcp_writing import DirectWriter, Writer
 from e2g_neo4j.service.problems import fault_message
 from e2g_neo4j.types.service import LOCAL, Caller
@@ -45,7 +44,6 @@ LISTED_CORPORA = 100
 """Corpora whose documents are listed as resources of their own; the template has the others."""
 
 LISTED_DOCUMENTS = 500
-"""Documents of a corpus that are listed at most."""
 
 READ_AHEAD = 40_000
 """Characters that are read of a document that is returned as a resource."""
@@ -72,11 +70,7 @@ class _Server(MCPServer[Any]):
 
 
 def caller_of_request(request: Any) -> Caller:
-    """Return the caller that the application around has put into the state of an HTTP request.
-
-    Raises:
-        MCPError: There is none.
-    """
+    """Return the caller that the application around has put into the state of an HTTP request, or raise an MCPError."""
     caller = _caller_in(request.scope) if request is not None else None
     if caller is None:
         raise MCPError(code=INVALID_REQUEST, message="The request is not authenticated: send an API key.")
@@ -103,8 +97,7 @@ def create_mcp(
     Raises:
         ConfigurationError: the configured chat model cannot be created.
     """
-    results = Results(client.models)
-    access = Access(client, caller_of)
+    tools = Tools(client, caller_of, writer or DirectWriter(client), model_of, turn)
     with _logging_unchanged():
         server = _Server(
             "e2g-neo4j",
@@ -112,11 +105,10 @@ def create_mcp(
             instructions=INSTRUCTIONS,
             version=version("e2g-neo4j"),
             subscriptions=False,
-            middleware=[_permitted(access, caller_of)],
+            middleware=[_permitted(tools)],
         )
-    tools = Tools(client, access, results, writer or DirectWriter(client), model_of, turn)
     add_tools(server, tools, chat=client.models.chat_model is not None, write=writer is not None)
-    _add_resources(server, client, access, results)
+    _add_resources(server, tools)
     _add_prompts(server)
     return server
 
@@ -129,12 +121,8 @@ async def serve_stdio(client: AsyncE2G, *, write: bool = False) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Mounted:
-    """An MCP server as a part of a web application.
-
-    Attributes:
-        app: the ASGI application of one path. It answers 401 to requests without a caller.
-        lifespan: to be entered once, while the application runs.
-    """
+    """An MCP server as a part of a web application: the ASGI application of one path, which answers 401 to requests
+    without a caller, and a context to be entered once, while the application runs."""
 
     app: _HttpApp
     lifespan: Callable[[], AbstractAsyncContextManager[None]]
@@ -188,19 +176,19 @@ def _caller_in(scope: Any) -> Caller | None:
     return caller if isinstance(caller, Caller) else None
 
 
-def _permitted(access: Access, caller_of: CallerOf) -> Any:
+def _permitted(tools: Tools) -> Any:
     """Return the middleware that lists what the caller may use: the tools of its scopes, and its corpora."""
 
     async def listed(context: ServerRequestContext[Any, Any], call_next: Any) -> Any:
         result = await call_next(context)
         if context.method == "tools/list":
-            scopes = caller_of(context.request).scopes
+            scopes = tools.caller_of(context.request).scopes
             return {**result, "tools": [_brief(tool) for tool in result["tools"] if SCOPES[tool["name"]] in scopes]}
         if context.method == "resources/list":
-            caller = caller_of(context.request)
+            caller = tools.caller_of(context.request)
             if "read" in caller.scopes:
                 with _as_resource_errors():
-                    corpora = list(await access.visible(caller))[:LISTED_CORPORA]
+                    corpora = list(await tools.visible(caller))[:LISTED_CORPORA]
                 return {**result, "resources": [*result["resources"], *map(_documents_resource, corpora)]}
         return result
 
@@ -222,7 +210,7 @@ def _documents_resource(corpus: str) -> dict[str, str]:
     }
 
 
-def _add_resources(server: MCPServer[Any], client: AsyncE2G, access: Access, results: Results) -> None:
+def _add_resources(server: MCPServer[Any], tools: Tools) -> None:
     schema = (Path(__file__).parent / "graph_schema.txt").read_text("utf-8")
     any_name = ResourceSecurity(exempt_params={"corpus", "document"})  # names of corpora and ids, never paths
 
@@ -235,8 +223,8 @@ def _add_resources(server: MCPServer[Any], client: AsyncE2G, access: Access, res
     async def _documents(corpus: str, context: Context[Any, Any]) -> str:
         """The documents of a corpus with their ids, one per line, and with what their texts have not."""
         with _as_resource_errors():
-            chosen = await access.corpus(access.caller(context, "read"), corpus)
-            found, more = await client.runner.run(catalog.document_page(chosen, limit=LISTED_DOCUMENTS))
+            chosen = await tools.corpus(tools.caller(context, "read"), corpus)
+            found, more = await tools.client.runner.run(catalog.document_page(chosen, limit=LISTED_DOCUMENTS))
         lines = [
             json.dumps(
                 {"document": one.id, "title": one.title, "state": one.state, "characters": one.characters}
@@ -244,15 +232,15 @@ def _add_resources(server: MCPServer[Any], client: AsyncE2G, access: Access, res
             )
             for one in found
         ]
-        return results.listing("Documents of the corpus" + (", the first by title" if more else ""), lines)
+        return tools.results.listing("Documents of the corpus" + (", the first by title" if more else ""), lines)
 
     @server.resource("e2g://{corpus}/documents/{document}", name="Text of a document", security=any_name)
     async def _text(corpus: str, document: str, context: Context[Any, Any]) -> str:
         """The beginning of the text of a document; read_passage reads on."""
         with _as_resource_errors():
-            chosen = await access.corpus(access.caller(context, "read"), corpus)
-            found = await client.runner.run(catalog.text(chosen, document, 0, READ_AHEAD))
-        return results.document(found)
+            chosen = await tools.corpus(tools.caller(context, "read"), corpus)
+            found = await tools.client.runner.run(catalog.text(chosen, document, 0, READ_AHEAD))
+        return tools.results.document(found)
 
 
 def _add_prompts(server: MCPServer[Any]) -> None:

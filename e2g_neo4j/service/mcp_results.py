@@ -19,8 +19,8 @@ from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.service.access import file_name
 from e2g_neo4j.service.connections import Step
-from e2g_neo4j.service.sources import file_name
 from e2g_neo4j.types.graph import EntityInfo
 from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Evidence, Passage
@@ -66,11 +66,7 @@ class Explanation:
 
 
 class Results:
-    """Builds results that are short enough.
-
-    Args:
-        models: the models of the client; the tokenizer of the embedding model counts.
-    """
+    """Builds results that are short enough, as the tokenizer of the embedding model counts."""
 
     def __init__(self, models: Models) -> None:
         self._models = models
@@ -148,14 +144,8 @@ class Results:
     def _fit(
         self, kind: type[Fitted[T]], number: int, keep: Callable[[int], T], lines: Callable[[T, str], list[str]]
     ) -> CallToolResult:
-        """Return the result with as many of its items as fit.
-
-        Args:
-            kind: the type of the structured content.
-            number: how many items there are.
-            keep: returns the result with its first items.
-            lines: returns the text of a result, given the name of its tags.
-        """
+        """Return the result with as many of its items as fit. `keep` returns it with its first items, and `lines` its
+        text, given the name of its tags."""
 
         def build(kept: int) -> CallToolResult:
             shown, left_out = keep(kept), number - kept
@@ -172,15 +162,10 @@ class Results:
 
     def _fits(self, result: CallToolResult) -> bool:
         text = "".join(one.text for one in result.content if isinstance(one, TextContent))
-        return all(self._tokens(one) <= MAX_TOKENS for one in (text, json.dumps(result.structured_content)))
-
-    def _tokens(self, text: str) -> int:
-        if len(text) <= MAX_TOKENS:  # a token has at least a character, so the model need not be loaded
-            return len(text)
-        return len(self._models.embedder.token_spans(text))
+        return all(self._cut(one, MAX_TOKENS) == one for one in (text, json.dumps(result.structured_content)))
 
     def _cut(self, text: str, tokens: int) -> str:
-        if len(text) <= tokens:
+        if len(text) <= tokens:  # a token has at least a character, so the model need not be loaded
             return text
         spans = self._models.embedder.token_spans(text)
         return text if len(spans) <= tokens else text[: spans[tokens][0]].rstrip()

@@ -100,7 +100,6 @@ TOOLS: dict[str, tuple[str, Scope, ToolAnnotations]] = {
 """The tools: title, needed scope and hints for the client."""
 
 SCOPES = {name: scope for name, (_, scope, _) in TOOLS.items()}
-"""The scope that each tool needs."""
 
 
 def with_our_errors(tool: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
@@ -116,32 +115,33 @@ def with_our_errors(tool: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]
     return reporting
 
 
-class Access:
-    """What one caller may do."""
+class Tools:
+    """The tools, and what their callers may do. See `create_mcp` for the arguments."""
 
-    def __init__(self, client: AsyncE2G, caller_of: CallerOf) -> None:
-        self._client, self._caller_of = client, caller_of
+    def __init__(
+        self, client: AsyncE2G, caller_of: CallerOf, writer: Writer, model_of: ModelOf | None, turn: Turn | None
+    ) -> None:
+        self.client, self.caller_of, self.results = client, caller_of, Results(client.models)
+        self._writer = writer
+        self._model_of = model_of or (lambda _: client.models.chat_model)
+        self._turn = turn or (lambda _: nullcontext())
 
     def caller(self, context: Context[Any, Any], scope: Scope) -> Caller:
         """Return who calls. Raises ToolError without the scope."""
-        caller = self._caller_of(context.request_context.request)
+        caller = self.caller_of(context.request_context.request)
         if scope not in caller.scopes:
             raise ToolError(f"This needs the scope {scope!r}, which the key does not have: use another key.")
         return caller
 
     async def visible(self, caller: Caller) -> dict[str, int]:
         """Return the corpora that the caller may use, with the number of their documents that can be searched."""
-        return {name: number for name, number in (await self._client.corpora()).items() if caller.sees(name)}
+        return {name: number for name, number in (await self.client.corpora()).items() if caller.sees(name)}
 
     async def corpora(self, caller: Caller, names: list[str] | None) -> list[str]:
         """Return the corpora to use: those named, or the only one that the caller may use.
 
         What exists is read first, so that a foreign corpus is the same as one that does not exist, to the message and
         the time that it takes.
-
-        Raises:
-            NotFoundError: one does not exist, or the caller may not use it.
-            QueryError: none is named, and there is not exactly one.
         """
         visible = await self.visible(caller)
         if not names:
@@ -159,36 +159,10 @@ class Access:
         [corpus] = await self.corpora(caller, [name] if name else None)
         return corpus
 
-
-class Tools:
-    """The tools.
-
-    Args:
-        client: the client.
-        access: what callers may do.
-        results: builds the results.
-        writer: makes the changes of the tools that change corpora.
-        model_of: returns the chat model for a caller; None: that of the client.
-        turn: waits for the turn of a search, or raises a ProblemError; None: any number is searched at once.
-    """
-
-    def __init__(
-        self,
-        client: AsyncE2G,
-        access: Access,
-        results: Results,
-        writer: Writer,
-        model_of: ModelOf | None,
-        turn: Turn | None,
-    ) -> None:
-        self._client, self._access, self._results, self._writer = client, access, results, writer
-        self._model_of = model_of or (lambda _: client.models.chat_model)
-        self._turn = turn or (lambda _: nullcontext())
-
     async def list_corpora(self, context: Context[Any, Any]) -> Annotated[CallToolResult, Fitted[dict[str, int]]]:
         """List the corpora that can be searched, with their number of documents."""
-        visible = await self._access.visible(self._access.caller(context, "read"))
-        return await to_thread.run_sync(self._results.corpora, visible)
+        visible = await self.visible(self.caller(context, "read"))
+        return await to_thread.run_sync(self.results.corpora, visible)
 
     async def search(
         self,
@@ -204,7 +178,7 @@ class Tools:
         """Find the passages of indexed documents that answer a question, best first. Cite them by their numbers, the
         first as [1]. A whole question with full names works better than keywords."""
         found = await self._retrieved(context, question, corpora, k, tokens, mode=mode, llm=llm, where=where or ())
-        return await to_thread.run_sync(self._results.passages, found)
+        return await to_thread.run_sync(self.results.passages, found)
 
     async def explain(
         self,
@@ -220,7 +194,7 @@ class Tools:
         """Explain how `search` finds its passages: the entities of the question, the paths between them, the route that
         was taken and why, and Cypher that shows the evidence in Neo4j Browser."""
         found = await self._retrieved(context, question, corpora, k, tokens, mode=mode, llm=llm, where=where or ())
-        return await to_thread.run_sync(self._results.explanation, found)
+        return await to_thread.run_sync(self.results.explanation, found)
 
     async def ask(
         self,
@@ -232,15 +206,15 @@ class Tools:
     ) -> Annotated[CallToolResult, Fitted[Answer]]:
         """Let the configured chat model answer a question from the documents, with citations. This costs tokens of that
         model; `search` returns the passages without it."""
-        caller = self._access.caller(context, "ask")
-        chosen = await self._access.corpora(caller, corpora)
+        caller = self.caller(context, "ask")
+        chosen = await self.corpora(caller, corpora)
         model = self._model_of(caller)
         options = RetrievalOptions.of({"where": where or (), "history": history or ()})
-        async with aclosing(self._client.stream(question, corpora=chosen, options=options, chat_model=model)) as pieces:
+        async with aclosing(self.client.stream(question, corpora=chosen, options=options, chat_model=model)) as pieces:
             async with nullcontext() if history else self._turn(caller):  # the chat model rewrites the question first
                 await anext(pieces)  # the evidence
             [given] = [piece async for piece in pieces if isinstance(piece, Answer)]
-        return await to_thread.run_sync(self._results.answer, given)
+        return await to_thread.run_sync(self.results.answer, given)
 
     async def find_entities(
         self,
@@ -252,9 +226,9 @@ class Tools:
     ) -> Annotated[CallToolResult, Fitted[list[EntityInfo]]]:
         """Find people, places, things and terms of a corpus by a part of their name, names before nouns, those in most
         chunks first."""
-        chosen = await self._access.corpus(self._access.caller(context, "read"), corpus)
-        found = await self._client.entities(query, corpus=chosen, type=type, limit=limit)
-        return await to_thread.run_sync(self._results.entities, found)
+        chosen = await self.corpus(self.caller(context, "read"), corpus)
+        found = await self.client.entities(query, corpus=chosen, type=type, limit=limit)
+        return await to_thread.run_sync(self.results.entities, found)
 
     async def connect(
         self,
@@ -266,11 +240,11 @@ class Tools:
     ) -> Annotated[CallToolResult, Fitted[list[Step]]]:
         """Find out how two entities are connected: the shortest path between them through entities that share
         sentences, with sentences for each step."""
-        caller = self._access.caller(context, "read")
-        chosen = await self._access.corpus(caller, corpus)
+        caller = self.caller(context, "read")
+        chosen = await self.corpus(caller, corpus)
         async with self._turn(caller):
-            steps = await self._client.runner.run(connect(chosen, a, b, hops))
-        return await to_thread.run_sync(self._results.connection, steps, hops)
+            steps = await self.client.runner.run(connect(chosen, a, b, hops))
+        return await to_thread.run_sync(self.results.connection, steps, hops)
 
     async def read_passage(
         self,
@@ -284,10 +258,10 @@ class Tools:
     ) -> Annotated[CallToolResult, Fitted[DocumentText]]:
         """Read the text of a document, such as what surrounds a passage. Start and end are character offsets, as in
         citations. At most 4,000 characters are returned; read on from where they end."""
-        chosen = await self._access.corpus(self._access.caller(context, "read"), corpus)
+        chosen = await self.corpus(self.caller(context, "read"), corpus)
         until = start + LONGEST_SPAN if end is None else min(end, start + LONGEST_SPAN)
-        found = await self._client.runner.run(catalog.text(chosen, document, start, until))
-        return await to_thread.run_sync(self._results.span, found)
+        found = await self.client.runner.run(catalog.text(chosen, document, start, until))
+        return await to_thread.run_sync(self.results.span, found)
 
     async def index_text(
         self,
@@ -298,45 +272,45 @@ class Tools:
         properties: Annotated[Given, Field(description="By name: texts, numbers, booleans or lists of them.")] = None,
     ) -> Annotated[CallToolResult, Fitted[TaskInfo]]:
         """Index a text as a document of a corpus. Returns a task: it is done, or task_status tells when."""
-        caller = self._access.caller(context, "write")
+        caller = self.caller(context, "write")
         check_corpus_name(corpus)
         if not caller.sees(corpus):
             raise CorpusNotFoundError(corpus)
-        return self._results.task(await self._writer.index_text(caller, corpus, title, text, properties))
+        return self.results.task(await self._writer.index_text(caller, corpus, title, text, properties))
 
     async def task_status(
         self, context: Context[Any, Any], task: Annotated[str, Field(min_length=1, max_length=64)]
     ) -> Annotated[CallToolResult, Fitted[TaskInfo]]:
         """Return the state of a task of index_text or delete_document: queued, running, succeeded, failed or
         cancelled."""
-        caller = self._access.caller(context, "write")
+        caller = self.caller(context, "write")
         found = await self._writer.task(caller, task)
         if found is None or not caller.sees(found.corpus):
             raise NotFoundError(f"There is no task {task!r}: use an id that index_text or delete_document returned.")
-        return self._results.task(found)
+        return self.results.task(found)
 
     async def delete_document(
         self, context: Context[Any, Any], corpus: Name, document: DocumentId
     ) -> Annotated[CallToolResult, Fitted[TaskInfo]]:
         """Delete a document of a corpus, with everything that only it contributed. This cannot be undone."""
-        caller = self._access.caller(context, "write")
-        chosen = await self._access.corpus(caller, corpus)
-        await self._client.runner.run(catalog.document(chosen, document))
-        return self._results.task(await self._writer.delete_document(caller, chosen, document))
+        caller = self.caller(context, "write")
+        chosen = await self.corpus(caller, corpus)
+        await self.client.runner.run(catalog.document(chosen, document))
+        return self.results.task(await self._writer.delete_document(caller, chosen, document))
 
     async def _retrieved(
         self, context: Context[Any, Any], question: str, corpora: CorpusNames, k: K, tokens: Tokens, **how: Any
     ) -> Evidence:
-        caller = self._access.caller(context, "read")
+        caller = self.caller(context, "read")
         if how["llm"]:
-            self._access.caller(context, "ask")
-        chosen = await self._access.corpora(caller, corpora)
+            self.caller(context, "ask")
+        chosen = await self.corpora(caller, corpora)
         limit = tokens or (DEFAULT_TOKENS if k is None else MOST_TOKENS)
         options = RetrievalOptions.of({"k": k, "tokens": limit, **how})  # type: ignore[typeddict-item]
         model = self._model_of(caller) if options.llm else None
         # calls of the chat model would keep others waiting
         async with nullcontext() if options.llm else self._turn(caller):
-            return await self._client.retrieve(question, corpora=chosen, options=options, chat_model=model)
+            return await self.client.retrieve(question, corpora=chosen, options=options, chat_model=model)
 
 
 def add_tools(server: MCPServer[Any], tools: Tools, *, chat: bool, write: bool) -> None:

@@ -66,11 +66,7 @@ class DirectWriter:
 
 
 class QueueWriter:
-    """Puts everything into the queue of the service.
-
-    Args:
-        client: the client, whose database has the queue.
-    """
+    """Puts everything into the queue of the service."""
 
     def __init__(self, client: AsyncE2G) -> None:
         self._client = client

@@ -54,11 +54,9 @@ class Metrics:
         )
 
     def retrieved(self, evidence: Evidence, seconds: float) -> None:
-        """Record one retrieval."""
         self.retrieval.labels(evidence.route, evidence.mode).observe(seconds)
 
     def used(self, prompt: int, completion: int) -> None:
-        """Record the tokens of a call of the chat model."""
         self.tokens.labels("prompt").inc(prompt)
         self.tokens.labels("completion").inc(completion)
 
@@ -173,10 +171,7 @@ def log_json() -> None:
 
 def trace(app: FastAPI) -> None:
     """Send spans to the collector that the standard variables name (OTEL_EXPORTER_OTLP_ENDPOINT), if they are set.
-
-    Raises:
-        ConfigurationError: The variable is set and the extra `otel` is not installed.
-    """
+    Raises ConfigurationError if the extra `otel` is not installed then."""
     if not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") and not os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
         return
     with needs("OTEL_EXPORTER_OTLP_ENDPOINT", "serve,otel", "or unset it"):

@@ -44,13 +44,8 @@ _SECURE = re.compile(r"https://|http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?/"
 
 
 class Issuer:
-    """An OpenID Connect issuer.
-
-    Args:
-        url: its identifier, which is the claim `iss` of its tokens and where its configuration is found.
-        audience: what the claim `aud` of a token must name.
-        corpora_claim: the claim that lists corpora.
-    """
+    """An OpenID Connect issuer. Its URL is the claim `iss` of its tokens and where its configuration is found; their
+    claim `aud` must name the audience."""
 
     def __init__(self, url: str, audience: str, corpora_claim: str) -> None:
         self._url, self._audience, self._corpora_claim = url, audience, corpora_claim
@@ -59,11 +54,8 @@ class Issuer:
         self._fetching = asyncio.Lock()
 
     async def caller(self, token: str) -> Caller | None:
-        """Return the caller that a token stands for, or None if the token cannot be used.
-
-        Raises:
-            ProblemError: 503, the issuer cannot be reached and its keys are not known.
-        """
+        """Return the caller that a token stands for, or None if the token cannot be used. Raises a 503 if the issuer
+        cannot be reached and its keys are not known."""
         if len(token) > LONGEST_TOKEN:
             return None
         try:
@@ -131,11 +123,7 @@ class Issuer:
 
 
 def issuer_of(settings: Settings) -> Issuer | None:
-    """Return the configured issuer, or None.
-
-    Raises:
-        ConfigurationError: It is configured without an audience.
-    """
+    """Return the configured issuer, or None. Raises ConfigurationError if it is configured without an audience."""
     if settings.oidc_issuer is None:
         return None
     if not settings.oidc_audience:

@@ -1,38 +1,67 @@
-"""Corpora as models of OpenAI's API: `GET /v1/models` and `POST /v1/chat/completions`."""
+"""Corpora as models of OpenAI's API: `GET /v1/models` and `POST /v1/chat/completions`.
+
+A model is a corpus, `e2g/novels`, or several, `e2g/novels+letters`. In the name of a corpus, `+` is written `%2B` and
+`%` is written `%25`, so that an id has one meaning whatever corpora there are.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
+from urllib.parse import unquote, urljoin
 from uuid import uuid4
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field
 
-from e2g_neo4j.service.access import Asker
-from e2g_neo4j.service.chat import (
-    MAX_MESSAGES,
-    ChatMessage,
-    Reply,
-    corpora_of,
-    list_models,
-    refused,
-    reply_pieces,
-    whole_reply,
-)
-from e2g_neo4j.service.problems import documented, streamed
-from e2g_neo4j.service.state import state_of
+from e2g_neo4j.answering.citations import citations_in
+from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
+from e2g_neo4j.retrieval.options import MAX_QUESTION, TURNS
+from e2g_neo4j.runtime.requests import Chat, Operation
+from e2g_neo4j.service.access import Asker, shown_answer
+from e2g_neo4j.service.limits import MAX_BODY
+from e2g_neo4j.service.problems import ProblemError, documented, streamed
+from e2g_neo4j.service.routes.questions import answer_pieces
+from e2g_neo4j.service.schemas import MAX_CORPORA, AskedQuestion
+from e2g_neo4j.service.state import State, state_of
 from e2g_neo4j.service.streams import Event, event_stream
-from e2g_neo4j.types.chat import Finish
+from e2g_neo4j.types.chat import ChatReply, ChatRequest, EarlierMessage, Finish
+from e2g_neo4j.types.results import Answer, Citation, Turn
+from e2g_neo4j.types.service import Caller
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
+PLAIN = "e2g-plain"
+"""The model that answers without retrieval, for what clients ask on their own account, such as titles."""
+
+PREFIX = "e2g/"
+MAX_MESSAGES = 10_000
+MAX_PARTS = 1_000
+
 Model = Annotated[str, Field(min_length=1, max_length=100_000)]
 
+Text = Annotated[str, Field(max_length=MAX_BODY)]
+"""A text. Because it is bounded, half of a surrogate pair in it is refused."""
+
 _FINISH: dict[Finish, str] = {"stop": "stop", "length": "length", "refusal": "content_filter", "repetition": "length"}
+
+
+class Part(BaseModel):
+    """A part of a message. Only parts of type `text` are read."""
+
+    type: Text
+    text: Text = ""
+
+
+class ChatMessage(BaseModel):
+    """A message of a conversation."""
+
+    role: Text
+    content: Text | Annotated[list[Part], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
 
 
 class StreamOptions(BaseModel):
@@ -137,10 +166,42 @@ class Completion(BaseModel):
     usage: Usage
 
 
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The whole reply of a model, after its pieces."""
+
+    text: str
+    finish: Finish
+    citations: tuple[Citation, ...]
+    prompt_tokens: int
+    completion_tokens: int
+
+    def annotations(self, base: str) -> list[dict[str, Any]]:
+        """Return OpenAI's `url_citation` for each number in the text, below the address of the service. A fact has no
+        text to link to."""
+        cited = {one.number: (one.url, one.passage.document) for one in self.citations if one.url is not None}
+        return [
+            {
+                "type": "url_citation",
+                "url_citation": {
+                    "start_index": start,
+                    "end_index": end,
+                    "url": urljoin(base, cited[number][0]),
+                    "title": cited[number][1],
+                },
+            }
+            for start, end, numbers in citations_in(self.text)
+            for number in numbers
+            if number in cited
+        ]
+
+
 @router.get("/models", responses=documented())
 async def models(request: Request, caller: Asker) -> ModelList:
     """List the models: one for each corpus that the key may see, and one without retrieval."""
-    return ModelList(data=[ModelInfo(id=one) for one in await list_models(state_of(request), caller)])
+    corpora = caller.visible(await state_of(request).client.corpora())
+    ids = [PREFIX + one.replace("%", "%25").replace("+", "%2B") for one in corpora]
+    return ModelList(data=[ModelInfo(id=one) for one in (*ids, PLAIN)])
 
 
 @router.get("/models/{model:path}", responses=documented(404))
@@ -158,18 +219,139 @@ async def model(request: Request, model: Model, caller: Asker) -> ModelInfo:
 async def complete(request: Request, body: CompletionBody, caller: Asker) -> Response:
     """Answer the last message of the user from the corpora that the model names."""
     body.check()
-    pieces = reply_pieces(
-        state_of(request), caller, body.model, body.messages, body.max_completion_tokens or body.max_tokens
-    )
+    pieces = _reply_pieces(state_of(request), caller, body)
     head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": body.model}
     if body.stream:
         await anext(pieces)  # what fails up to here has a status of its own
         with_usage = bool(body.stream_options and body.stream_options.include_usage)
         return event_stream(request, _chunks(head, pieces, str(request.base_url), with_usage))
-    reply = await whole_reply(pieces)
+    async with aclosing(pieces):
+        [reply] = [piece async for piece in pieces if isinstance(piece, Reply)]
     message = ReplyMessage(content=reply.text, annotations=reply.annotations(str(request.base_url)))
     choice = Choice(message=message, finish_reason=_FINISH[reply.finish])
     return JSONResponse(Completion(**head, choices=[choice], usage=_usage(reply)).model_dump())
+
+
+async def corpora_of(state: State, caller: Caller, model: str) -> tuple[str, ...]:
+    """Return the corpora that a model asks, or none for the plain one. Raises a 404 if there is no such model, or a
+    corpus is outside the caller's, which is the same."""
+    if model == PLAIN:
+        return ()
+    visible = caller.visible(await state.client.corpora())
+    corpora = tuple(dict.fromkeys(unquote(one) for one in model.removeprefix(PREFIX).split("+")))
+    if not model.startswith(PREFIX) or not set(corpora) <= set(visible):
+        raise ProblemError(404, "model_not_found", f"The model {model!r} does not exist, or this key may not use it.")
+    if len(corpora) > MAX_CORPORA:
+        raise refused(f"The model names {len(corpora)} corpora; the maximum is {MAX_CORPORA}.")
+    return corpora
+
+
+async def _reply_pieces(state: State, caller: Caller, body: CompletionBody) -> AsyncGenerator[str | Reply, None]:
+    """Answer the last message of the user. Yield an empty text, the text in pieces, and the whole reply.
+
+    The empty text comes once the evidence is there, so that what fails before can still be the status of the reply.
+    """
+    corpora, messages = await corpora_of(state, caller, body.model), body.messages
+    last = max((n for n, message in enumerate(messages) if message.role == "user"), default=None)
+    if last is None:
+        raise refused("There is no message with the role `user`.")
+    question, max_tokens = text_of(messages[last]), body.max_completion_tokens or body.max_tokens
+    if not question.strip():
+        raise refused("The last message of the user is empty.")
+    if not corpora:
+        most = state.client.settings.answer_tokens
+        request = ChatRequest(
+            "\n\n".join(text_of(one) for one in messages[:last] if one.role in ("system", "developer")),
+            question,
+            min(max_tokens or most, most),
+            earlier=tuple(filter(None, map(_earlier, messages[:last]))),
+        )
+        pieces = _plain_pieces(state, caller, request)
+    elif len(question) > MAX_QUESTION:
+        raise refused(f"The question has {len(question)} characters; the maximum is {MAX_QUESTION}.")
+    else:
+        turns = turns_of(messages[:last])
+        asked = AskedQuestion(question=question, corpora=corpora, max_tokens=max_tokens, history=turns)
+        pieces = _answer_pieces(state, caller, asked)
+    async with aclosing(pieces):
+        async for piece in pieces:
+            yield piece
+
+
+def turns_of(messages: Sequence[ChatMessage]) -> tuple[Turn, ...]:
+    """Return the latest turns of a conversation: each message of the user with what the assistant said to it.
+
+    Parts of messages that are no text are left out.
+    """
+    turns: list[Turn] = []
+    answer = ""
+    for message in reversed(messages):
+        text = _written(message) if message.role in ("user", "assistant") else ""
+        if message.role == "assistant":
+            answer = text or answer
+        elif text.strip():
+            turns.append(Turn(text, answer))
+            answer = ""
+            if len(turns) == TURNS:
+                break
+    return tuple(reversed(turns))
+
+
+def text_of(message: ChatMessage) -> str:
+    """Return the text of a message. Raises a 400 if it has anything else, such as an image."""
+    parts = message.content if isinstance(message.content, list) else []
+    other = next((part.type for part in parts if part.type != "text"), None)
+    if other is not None:
+        raise refused(f"A message has a part of type {other!r}. Only text can be read.")
+    return _written(message)
+
+
+def _written(message: ChatMessage) -> str:
+    """Return the text of a message, without its other parts."""
+    if isinstance(message.content, str):
+        return message.content
+    return "\n".join(part.text for part in message.content or [] if part.type == "text")
+
+
+def refused(detail: str) -> ProblemError:
+    return ProblemError(400, "unsupported", detail)
+
+
+async def _answer_pieces(state: State, caller: Caller, question: AskedQuestion) -> AsyncGenerator[str | Reply, None]:
+    async with aclosing(answer_pieces(state, question, caller)) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, Answer):
+                finish: Finish = "stop" if piece.finished else "length"
+                cited = shown_answer(piece, caller, state.public_url).citations
+                yield Reply(piece.text or "", finish, cited, piece.prompt_tokens, piece.completion_tokens)
+            else:
+                yield piece if isinstance(piece, str) else ""
+
+
+async def _plain_pieces(state: State, caller: Caller, request: ChatRequest) -> AsyncGenerator[str | Reply, None]:
+    model = state.chat_model(caller)
+
+    def chat() -> Operation[ChatReply]:
+        reply: ChatReply = yield Chat(model, request, ThoughtFilter())
+        return reply
+
+    yield ""
+    async with aclosing(state.client.runner.stream(chat())) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, ChatReply):
+                text = without_thought(piece.text)
+                yield Reply(text, piece.finish, (), piece.prompt_tokens, piece.completion_tokens)
+            elif isinstance(piece, str):
+                yield piece
+
+
+def _earlier(message: ChatMessage) -> EarlierMessage | None:
+    """Return a message of the conversation. What tools said is left out."""
+    if message.role == "user":
+        return EarlierMessage("user", text_of(message))
+    if message.role == "assistant" and message.content:
+        return EarlierMessage("assistant", text_of(message))
+    return None
 
 
 async def _chunks(

@@ -42,7 +42,6 @@ class Page(StaticFiles):
     """The files of the page, with the headers that keep foreign scripts out."""
 
     def file_response(self, full_path: Any, stat_result: os.stat_result, *args: Any, **more: Any) -> Response:
-        """Return a file."""
         if Path(full_path).name == "index.html":
             response: Response = HTMLResponse(start_page())
         else:

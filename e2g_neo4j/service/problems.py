@@ -147,20 +147,15 @@ class ProblemReply(JSONResponse):
         """Return the body of the reply to a request for a path."""
         content = self.problem.model_dump()
         if path.startswith(OPENAI_PATHS):
-            code = _OPENAI_CODES.get(self.problem.code, self.problem.code)
+            status, code = self.problem.status, _OPENAI_CODES.get(self.problem.code, self.problem.code)
+            fault = "server_error" if status >= 500 else "invalid_request_error"
             content["error"] = {
                 "message": f"{self.problem.detail.rstrip('.')}. {self.problem.next}",
-                "type": _openai_type(self.problem.status),
+                "type": "rate_limit_error" if status == 429 else fault,
                 "param": "model" if code == "model_not_found" else None,
                 "code": code,
             }
         return content
-
-
-def _openai_type(status: int) -> str:
-    if status == 429:
-        return "rate_limit_error"
-    return "server_error" if status >= 500 else "invalid_request_error"
 
 
 def problem(
@@ -172,7 +167,6 @@ def problem(
     headers: Mapping[str, str] = {},
     next_step: str | None = None,
 ) -> ProblemReply:
-    """Return the reply for an error."""
     usual_title, _, usual_next = _kind(status)
     content = Problem(
         type=f"urn:e2g:problem:{code}",
@@ -267,12 +261,10 @@ class Problems:
 
 
 def request_id(request: Request) -> str:
-    """Return the id of a request."""
     return str(getattr(request.state, "request_id", ""))
 
 
 def fault_message(fault: Mapping[str, Any]) -> str:
-    """Return the message of a fault that pydantic found."""
     place = ".".join(str(part) for part in fault["loc"] if part not in ("body", "query", "path"))
     message = str(fault["msg"]).removeprefix("Value error, ").rstrip(".")
     return f"{place}: {message}." if place else f"{message}."

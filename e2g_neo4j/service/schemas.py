@@ -18,16 +18,11 @@ from e2g_neo4j.types.service import KeyInfo, Scope, TaskInfo
 T = TypeVar("T")
 
 MAX_CORPORA = 50
-"""Maximum number of corpora that a question may name."""
-
 MAX_TEXTS = 10_000
-"""Maximum number of texts of an upload."""
+MAX_BUDGET = 10**15 - 1
 
 MAX_UNKNOWN = 20
 """Maximum number of unknown fields that are reported one by one."""
-
-MAX_BUDGET = 10**15 - 1
-"""Maximum of a budget of tokens."""
 
 MAX_CHOICE = 2000
 """Maximum characters of an answer to choose from."""

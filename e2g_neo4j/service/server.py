@@ -45,14 +45,8 @@ LONGEST_PAUSE = 30.0
 
 
 def serve(settings: Settings, *, host: str, port: int, worker: bool, mcp_write: bool = False) -> None:
-    """Serve until SIGTERM or SIGINT.
-
-    Args:
-        settings: The settings.
-        host: The address to listen on.
-        port: 0: any free one.
-        worker: Whether to run a worker and to bring the schema up to date.
-        mcp_write: Whether MCP has the tools that change corpora.
+    """Serve until SIGTERM or SIGINT, at a port, or at any free one for 0. With `worker`, run a worker and bring the
+    schema up to date; with `mcp_write`, MCP has the tools that change corpora.
 
     Raises:
         ConfigurationError: The port is used; or others can reach the service, and there are no keys; or an OpenID
@@ -135,11 +129,7 @@ def configuration(app: FastAPI, host: str, port: int) -> uvicorn.Config:
 
 
 def _check_port(host: str, port: int) -> None:
-    """Check that a port is free, before anything is started.
-
-    Raises:
-        ConfigurationError: It is used, or kept for administrators.
-    """
+    """Raise a ConfigurationError unless a port is free, before anything is started."""
     try:
         for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
             with socket.socket(family, kind, protocol) as one:

@@ -20,17 +20,12 @@ from e2g_neo4j.types.service import Caller
 
 @dataclass(frozen=True, slots=True)
 class MeteredModel:
-    """A chat model whose calls are counted.
+    """A chat model whose calls are counted: `used` is called with the prompt and completion tokens of each.
 
     An asynchronous stream without a complete reply, the only kind that the service breaks off, counts with estimates:
     those of the prompt and of the text that came. A call that failed before any text came counts nothing.
 
     Before each call the most that it may use is reserved: its prompt, as the model counts it, and the longest reply.
-
-    Attributes:
-        model: The model.
-        used: Is called with the prompt and completion tokens of each call.
-        reserve: Reserves tokens for the length of a call, or raises an error.
     """
 
     model: StreamingChatModel
@@ -104,12 +99,10 @@ class State:
         return MeteredModel(model, partial(self.used, caller), partial(self.limits.reserve, caller))
 
     def used(self, caller: Caller, prompt: int, completion: int) -> None:
-        """Count the tokens of a call of the chat model."""
         self.limits.add_tokens(caller, prompt, completion)
         self.metrics.used(prompt, completion)
 
 
 def state_of(request: Request) -> State:
-    """Return the state of the app that answers a request."""
     state: State = request.app.state.service
     return state

@@ -31,7 +31,6 @@ LINE_END = "\n"
 """Some clients look for an empty line without carriage returns."""
 
 REVOKED_SECONDS = 1.0
-"""How often the key of a stream is looked up."""
 
 SECONDS_TO_FINISH = 8.0
 """How long streams may go on after the service was told to stop."""
@@ -46,11 +45,8 @@ class Event:
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Return the result of work, which is cancelled if the client disconnects. The body must have been read.
-
-    Raises:
-        ProblemError: the client has disconnected.
-    """
+    """Return the result of work. If the client disconnects, it is cancelled, and this raises a 408. The body must have
+    been read."""
     working, leaving = asyncio.create_task(work), asyncio.create_task(_disconnected(request))
     try:
         await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)

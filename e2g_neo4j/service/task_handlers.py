@@ -13,24 +13,18 @@ A task may be started again after its worker was killed at any point. What an ea
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.documents.files import ReadingReport
 from e2g_neo4j.documents.processes import SERVICE, limits_of
 from e2g_neo4j.documents.uploads import read_text, read_upload, suffix_of
-from e2g_neo4j.errors import (
-    AdoptedCorpusError,
-    E2GError,
-    InputError,
-    NotFoundError,
-    ReadingError,
-)
+from e2g_neo4j.errors import AdoptedCorpusError, E2GError, InputError, NotFoundError, ReadingError
 from e2g_neo4j.graph import catalog, claims, tasks
 from e2g_neo4j.graph.archive.importing import Archive, archive_info, recover_abandoned_imports
 from e2g_neo4j.graph.writer import delete, purge
@@ -53,17 +47,7 @@ class ClaimLost(Exception):  # noqa: N818 not an error: another worker goes on w
 
 @dataclass(slots=True)
 class Run:
-    """One attempt of a task.
-
-    Attributes:
-        client: the client.
-        claim: the claim on the task.
-        folder: an empty folder for its files.
-        progress: called with (stage, done, total).
-        prompt_tokens: tokens sent to the chat model.
-        completion_tokens: tokens received from it.
-        cost: their cost.
-    """
+    """One attempt of a task, with an empty folder for its files, and what it has cost so far of the chat model."""
 
     client: AsyncE2G
     claim: Claim
@@ -104,14 +88,6 @@ class Run:
         self.cost = report.cost
 
 
-TaskHandler: TypeAlias = Callable[[Run], Awaitable[dict[str, Any]]]
-
-
-async def perform(run: Run) -> dict[str, Any]:
-    """Do what a task is for, and return its result."""
-    return await TASK_HANDLERS[run.claim.task.kind](run)
-
-
 # --- documents ---------------------------------------------------------------------------------------
 
 
@@ -143,7 +119,7 @@ async def _replace(run: Run) -> dict[str, Any]:
 
 async def _indexed(run: Run, documents: Sequence[SourceDocument]) -> dict[str, Any]:
     """Index documents, apart from those that others have changed since the first attempt."""
-    versions = await _versions(run, documents)
+    versions = await run.client.runner.run(_read_versions(run.corpus, documents))
     before = await run.client.runner.run(claims.remember(run.claim, versions))
     if before is None:
         raise ClaimLost
@@ -172,15 +148,11 @@ def check_copies(properties: Properties | None, documents: int, most_mb: int) ->
         )
 
 
-async def _versions(run: Run, documents: Sequence[SourceDocument]) -> dict[str, str | None]:
+def _read_versions(corpus: str, documents: Sequence[SourceDocument]) -> Operation[dict[str, str | None]]:
     """Return the hashes of the versions of documents that queries see."""
-
-    def read() -> Operation[dict[str, str | None]]:
-        ids = [one.id for one in documents]
-        rows = yield Read("index/documents", {"corpus": run.corpus, "ids": ids})
-        return dict.fromkeys(ids) | {row["id"]: row["sha256"] for row in rows if row["state"] == "ready"}
-
-    return await run.client.runner.run(read())
+    ids = [one.id for one in documents]
+    rows = yield Read("index/documents", {"corpus": corpus, "ids": ids})
+    return dict.fromkeys(ids) | {row["id"]: row["sha256"] for row in rows if row["state"] == "ready"}
 
 
 async def _uploaded(run: Run, report: ReadingReport, replaced: DocumentInfo | None = None) -> list[SourceDocument]:
@@ -269,9 +241,8 @@ async def _import(run: Run) -> dict[str, Any]:
 async def _imported(run: Run, path: Path) -> ArchiveInfo:
     mark = claims.do_step(run.task, "import")
     while True:
-        restoring = operations.import_corpus(run.client.models, path, run.corpus, mark)
         try:
-            return await run.client.runner.run(restoring)
+            return await run.client.runner.run(operations.import_corpus(run.client.models, path, run.corpus, mark))
         except InputError:
             if not await run.client.runner.run(_is_reserved(run.corpus)):
                 raise
@@ -337,7 +308,7 @@ async def _unlink(run: Run) -> dict[str, Any]:
     return {"links": await run.client.unlink(corpus=run.corpus, label=run.parameters.get("label"))}
 
 
-TASK_HANDLERS: dict[TaskKind, TaskHandler] = {
+TASK_HANDLERS: dict[TaskKind, Callable[[Run], Coroutine[Any, Any, dict[str, Any]]]] = {
     "index": _index,
     "replace": _replace,
     "delete": _delete,

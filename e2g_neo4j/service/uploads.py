@@ -38,11 +38,7 @@ class Upload:
 
 
 def file_parts(file: UploadFile) -> Upload:
-    """Return an uploaded file.
-
-    Raises:
-        ProblemError: The file has no name, or one that is too long.
-    """
+    """Return an uploaded file. Raises a 422 if it has no name, or one that is too long."""
     name = file.filename or ""
     if not 0 < len(name) <= MAX_NAME:
         raise ProblemError(422, "invalid", f"A file needs a name of 1 to {MAX_NAME} characters.")
@@ -75,11 +71,8 @@ async def submitted(
     files: Sequence[Upload] = (),
     idempotency_key: str | None = None,
 ) -> TaskInfo:
-    """Put a task in the queue, or return the one that an earlier request with the same key put there.
-
-    Raises:
-        IdempotencyError: An earlier request with the same key had another body.
-    """
+    """Put a task in the queue, or return the one that an earlier request with the same key put there. Raises
+    IdempotencyError if that had another body."""
     body = await asyncio.to_thread(_hash, kind, corpus, parameters, files)
     run, task = client.runner.run, tasks.new_id()
     stored = [tasks.Upload(number, one.name, one.parts(), one.content_type) for number, one in enumerate(files)]

@@ -34,7 +34,7 @@ from e2g_neo4j.errors import (
 from e2g_neo4j.graph import claims, keys
 from e2g_neo4j.indexing.operations import TOKENS
 from e2g_neo4j.runtime.requests import Operation
-from e2g_neo4j.service.task_handlers import ClaimLost, Run, perform
+from e2g_neo4j.service.task_handlers import TASK_HANDLERS, ClaimLost, Run
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.service import LOCAL, Claim
 
@@ -63,10 +63,8 @@ is stopped."""
 async def main(settings: Settings | None = None, *, stop_with_stdin: bool = False) -> None:
     """Run a worker until SIGTERM or SIGINT. The second signal ends the process at once.
 
-    Args:
-        settings: the settings; None: those of the environment.
-        stop_with_stdin: also stop when standard input ends, so that a worker does not outlive the process that
-            started it.
+    With `stop_with_stdin`, it also stops when standard input ends, so that it does not outlive the process that started
+    it.
     """
     async with AsyncE2G(settings=settings) as client:
         worker = Worker(client)
@@ -102,22 +100,15 @@ class _Progress:
 
 
 class Worker:
-    """Runs tasks until `stopping` is set.
-
-    Args:
-        client: the client. It is not closed here.
-    """
+    """Runs tasks until `stopping` is set. The client is not closed here."""
 
     def __init__(self, client: AsyncE2G) -> None:
         self.stopping = asyncio.Event()
         self._client = client
 
     async def run(self) -> None:
-        """Claim tasks and run them. Stopped, the running task is put back into the queue.
-
-        Raises:
-            ConfigurationError: a setting cannot be used.
-        """
+        """Claim tasks and run them. Stopped, the running task is put back into the queue. Raises ConfigurationError if
+        a setting cannot be used."""
         await self._until_it_works(lambda: self._client.migrate(["service"]))
         logger.info("The worker waits for tasks.")
         cleaned_up = -CLEAN_UP_SECONDS
@@ -133,13 +124,12 @@ class Worker:
         logger.info("The worker has stopped.")
 
     async def _run(self, claim: Claim) -> None:
-        """Run a task and record how it ended."""
         name = f"Task {claim.task.id} ({claim.task.kind}, corpus {claim.task.corpus!r})"
         logger.info("%s: attempt %d.", name, claim.task.attempt)
         progress = _Progress(claim.task.tokens, tokens=claim.task.tokens)
         with tempfile.TemporaryDirectory(prefix="e2g-task-", ignore_cleanup_errors=True) as folder:
             run = Run(self._client, claim, Path(folder).resolve(), progress)
-            job = asyncio.create_task(perform(run))
+            job = asyncio.create_task(TASK_HANDLERS[claim.task.kind](run))
             reason = await self._watched(job, claim, progress)
         ending = self._ending(job, reason, run, progress, name)
         if ending is not None:

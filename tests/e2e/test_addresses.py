@@ -24,8 +24,8 @@ from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.graph import catalog, keys
 from e2g_neo4j.indexing import operations
 from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.service.access import link_of
 from e2g_neo4j.service.mcp_writing import DirectWriter, QueueWriter
-from e2g_neo4j.service.sources import link_of
 from e2g_neo4j.types.reports import DocumentInfo
 from e2g_neo4j.types.results import Citation
 from e2g_neo4j.types.service import LOCAL

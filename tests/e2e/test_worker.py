@@ -32,7 +32,7 @@ from e2g_neo4j.graph import claims, keys, tasks
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.service import worker as worker_module
-from e2g_neo4j.service.task_handlers import Run, perform
+from e2g_neo4j.service.task_handlers import TASK_HANDLERS, Run
 from e2g_neo4j.service.worker import Worker, main
 from e2g_neo4j.types.ids import document_id
 from e2g_neo4j.types.service import Claim, TaskKind
@@ -350,7 +350,7 @@ def half(queue: Queue, tmp_path: Path) -> dict[str, Any]:
         folder = tmp_path / uuid4().hex
         folder.mkdir()
         async with AsyncE2G(settings=queue.settings) as client:
-            return await perform(Run(client, claim, folder, lambda *_: None))
+            return await TASK_HANDLERS[claim.task.kind](Run(client, claim, folder, lambda *_: None))
 
     result = asyncio.run(attempt(claim))
     queue.expire()

@@ -26,8 +26,8 @@ from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.graph import keys
 from e2g_neo4j.models.chat import retry
 from e2g_neo4j.retrieval.options import TURNS
-from e2g_neo4j.service.chat import PLAIN, ChatMessage, Part, turns_of
 from e2g_neo4j.service.limits import QUESTIONS_AT_ONCE
+from e2g_neo4j.service.openai import PLAIN, ChatMessage, Part, turns_of
 from e2g_neo4j.types.results import Turn
 
 NAME = f"api-{uuid4().hex[:8]}"

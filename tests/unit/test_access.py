@@ -17,9 +17,8 @@ from langchain_core.language_models import FakeListChatModel
 from e2g_neo4j.errors import UnreachableError
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.service import limits
-from e2g_neo4j.service.access import caller_of
+from e2g_neo4j.service.access import caller_of, link_of, shown_evidence
 from e2g_neo4j.service.app import create_app
-from e2g_neo4j.service.sources import link_of, shown_evidence
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.results import Citation, Evidence, Excerpt, Passage
 from e2g_neo4j.types.service import KeyInfo, TaskInfo

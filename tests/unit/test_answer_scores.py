@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from e2g_neo4j.errors import ConfigurationError, InputError, QueryError
 from e2g_neo4j.evaluation import Question, evaluate, read_questions
 from e2g_neo4j.evaluation.answers import letter_of, rouge_l, score_answer
-from e2g_neo4j.evaluation.pages import evaluation_page
 from e2g_neo4j.evaluation.results import PARTS, EntityStatistics, Evaluation, Outcome, ScoredAnswer, mode_result
+from e2g_neo4j.evaluation.tables import evaluation_page
 from e2g_neo4j.evaluation.words import f1, normalised, support
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 

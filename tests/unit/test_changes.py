@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from e2g_neo4j.errors import InputError
-from e2g_neo4j.evaluation.changes import changes_since, read_scores
-from e2g_neo4j.evaluation.results import PARTS, Evaluation, Outcome, mode_result
+from e2g_neo4j.evaluation.results import PARTS, Evaluation, Outcome, changes_since, mode_result, read_scores
 
 
 def evaluation(**scores: float) -> Evaluation:

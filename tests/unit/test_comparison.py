@@ -11,7 +11,7 @@ import pytest
 from e2g_neo4j.errors import NotFoundError, QueryError
 from e2g_neo4j.evaluation import Comparison, ModeEvidence, compare
 from e2g_neo4j.evaluation.comparison import jaccard, shared, spans
-from e2g_neo4j.evaluation.pages import comparison_page
+from e2g_neo4j.evaluation.tables import comparison_page
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.types.results import Evidence, Excerpt, Passage
 

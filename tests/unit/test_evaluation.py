@@ -25,7 +25,6 @@ from e2g_neo4j.evaluation.gold import (
     quotations,
     read_questions,
 )
-from e2g_neo4j.evaluation.pages import evaluation_page
 from e2g_neo4j.evaluation.results import PARTS, Evaluation, ModeResult, Outcome, bootstrap, grouped
 from e2g_neo4j.evaluation.scoring import (
     BUDGETS,
@@ -36,6 +35,7 @@ from e2g_neo4j.evaluation.scoring import (
     reciprocal_rank,
     score,
 )
+from e2g_neo4j.evaluation.tables import evaluation_page
 from e2g_neo4j.evaluation.words import content_words
 from e2g_neo4j.retrieval.ranking import VERSION
 from e2g_neo4j.retrieval.strategies import STRATEGIES

@@ -19,7 +19,7 @@ from jgo.maven import MavenContext
 from e2g_neo4j.errors import LocalServerError
 from e2g_neo4j.managed_neo4j import LocalServer, jars
 from e2g_neo4j.managed_neo4j.config import command, write_settings
-from e2g_neo4j.managed_neo4j.state import State, process_of, read_state, write_private, write_state
+from e2g_neo4j.managed_neo4j.server import State, process_of, read_state, write_private, write_state
 from e2g_neo4j.runtime.maven import Artifact, configured
 from e2g_neo4j.settings import Settings
 

@@ -21,10 +21,9 @@ from e2g_neo4j.documents.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.errors import DocumentNotFoundError, ReadingError
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.runtime.threads import in_stoppable_thread
-from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer
+from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer, shown_document, shown_text
 from e2g_neo4j.service.problems import ProblemError, documented, fault_message
 from e2g_neo4j.service.schemas import MAX_BUDGET, DocumentPage, Given, NewText, TextDocuments
-from e2g_neo4j.service.sources import shown_document, shown_text
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.streams import while_connected
 from e2g_neo4j.service.uploads import Submit, Upload, file_parts, text_parts
@@ -38,7 +37,6 @@ T = TypeVar("T")
 _BUDGET = re.compile(r"0{0,9}[1-9][0-9]{0,14}")
 
 MAX_FILES = 1000
-"""Maximum number of files of one upload."""
 
 MAX_JSON = 40 * 2**20
 """Maximum bytes of texts in JSON. They are parsed as a whole, while forms are read piece by piece."""
@@ -268,16 +266,7 @@ async def _plan(
     client = state_of(request).client
     limits = limits_of(client.settings, SERVICE)
     titles = [one["title"] for one in parameters.get("documents", ())]
-
     reading = ReadingReport()
-
-    def read(number: int, one: Upload, folder: str, check: Callable[[], None]) -> list[SourceDocument]:
-        if titles:
-            return [read_text(b"".join(one.parts()), one.name, corpus, limits, title=titles[number])]
-        path = Path(folder, f"{number}{suffix_of(one.name, one.content_type)}")
-        with path.open("wb") as target:
-            target.writelines(one.parts())
-        return read_upload(path, one.name, corpus, limits, check, report=reading)
 
     def read_all(check: Callable[[], None]) -> list[SourceDocument]:
         documents: list[SourceDocument] = []
@@ -285,7 +274,14 @@ async def _plan(
             for number, one in enumerate(files):
                 check()
                 try:
-                    documents += read(number, one, folder, check)
+                    if titles:
+                        text = b"".join(one.parts())
+                        documents.append(read_text(text, one.name, corpus, limits, title=titles[number]))
+                        continue
+                    path = Path(folder, f"{number}{suffix_of(one.name, one.content_type)}")
+                    with path.open("wb") as target:
+                        target.writelines(one.parts())
+                    documents += read_upload(path, one.name, corpus, limits, check, report=reading)
                 except ReadingError as error:
                     reading.failed[UPLOAD + one.name] = str(error)
         reading.check(strict=strict, read=bool(documents))
@@ -296,11 +292,7 @@ async def _plan(
 
 
 def _media_type(request: Request) -> str:
-    """Return the media type of a body.
-
-    Raises:
-        ProblemError: It is neither JSON nor a form.
-    """
+    """Return the media type of a body. Raises a 415 if it is neither JSON nor a form."""
     given = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if given not in ("application/json", "multipart/form-data"):
         raise ProblemError(415, "media_type", "Send application/json or multipart/form-data.")

@@ -13,16 +13,17 @@ from pydantic_core import to_json
 
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.runtime.statements import load
-from e2g_neo4j.service.access import Asker, Reader, check_scope, check_wall
-from e2g_neo4j.service.problems import documented, streamed
-from e2g_neo4j.service.schemas import (
-    AskedQuestion,
-    Explanation,
-    GraphNode,
-    GraphRelationship,
-    Question,
+from e2g_neo4j.service.access import (
+    Asker,
+    Reader,
+    check_scope,
+    check_wall,
+    shown_answer,
+    shown_evidence,
+    shown_properties,
 )
-from e2g_neo4j.service.sources import shown_answer, shown_evidence, shown_properties
+from e2g_neo4j.service.problems import documented, streamed
+from e2g_neo4j.service.schemas import AskedQuestion, Explanation, GraphNode, GraphRelationship, Question
 from e2g_neo4j.service.state import State, state_of
 from e2g_neo4j.service.streams import Event, event_stream
 from e2g_neo4j.types.results import Answer, Evidence
