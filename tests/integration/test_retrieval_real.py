@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import ceil, isfinite
 from typing import Any, get_args
 from uuid import uuid4
@@ -27,6 +27,7 @@ from libraries import (
     performing,
     questions,
     remove,
+    side_by_side,
     small_document,
     staging,
     vectors,
@@ -53,7 +54,7 @@ from neo4j import Driver
 
 from e2g_neo4j.errors import DatabaseError, NotFoundError
 from e2g_neo4j.graph.writer import delete
-from e2g_neo4j.retrieval.linking import link, link_parameters
+from e2g_neo4j.retrieval.linking import MAX_ABSENCES, link, link_parameters
 from e2g_neo4j.retrieval.options import MIN_TOKENS, RetrievalOptions, Unit
 from e2g_neo4j.retrieval.passages import top_k
 from e2g_neo4j.retrieval.query import Query
@@ -109,6 +110,9 @@ def answer(
             evidence: Evidence = end.value
             reads = [one for one in asked if isinstance(one, Read)]
             assert len(reads) <= MOST_READS.get(mode, 3), "round trips"
+            if mode == "e2g":
+                embeds = any(isinstance(one, Embed) for one in asked)
+                assert embeds == (evidence.route == "global"), "the local route needs no vector"
             return evidence
         asked.append(request)
         if isinstance(request, Embed):
@@ -127,6 +131,7 @@ def characters(text: str) -> list[tuple[int, int]]:
 def assert_equal(evidence: Evidence, expected: NaiveAnswer) -> None:
     assert evidence.route == expected.route
     assert list(evidence.entities) == expected.entities
+    assert len(evidence.pairs) == len(expected.pairs)
     assert {(pair.a, pair.b, pair.hops) for pair in evidence.pairs} == expected.pairs
     assert evidence.hops == expected.hops
     assert [(r.hops, r.pairs, r.candidates) for r in evidence.trace] == expected.trace
@@ -146,19 +151,19 @@ def assert_equal(evidence: Evidence, expected: NaiveAnswer) -> None:
 @given(st.data())
 def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, made_with: Fingerprint, data: Any) -> None:
     """Three corpora side by side with the same document, chunk and entity names, each asked several questions."""
-    run = uuid4().hex
-    written = {f"{run}-{number}": data.draw(libraries(), f"library {number}") for number in range(3)}
-    try:
-        for corpus, library in written.items():
-            write_with_sentences(driver, corpus, library)
+    with side_by_side(driver, data, write=write_with_sentences) as written:
         for _ in range(4):
             names, vector = data.draw(questions(), "names"), data.draw(vectors(), "vector")
             k, h = data.draw(chunks_wanted(), "k"), data.draw(st.integers(1, MAX_HOPS), "h")
             for corpus, library in written.items():
                 evidence = answer(driver, made_with, corpus, names, vector, k=k, h=h)
-                assert_equal(evidence, ask(library, names, vector, k=k, h=h))
-    finally:
-        remove(driver, list(written))
+                expected = ask(library, names, vector, k=k, h=h)
+                assert_equal(evidence, expected)
+                assert set(evidence.unknown_entities) == set(names) - set(expected.entities)
+                couples = combinations(sorted(expected.entities), 2)
+                apart = {(a, b) for a, b in couples if not chunks_with(library, a, b)}
+                told = {(one.a, one.b) for one in evidence.absences}
+                assert told == apart if len(apart) <= MAX_ABSENCES else (told < apart and len(told) == MAX_ABSENCES)
 
 
 @few_examples(15)

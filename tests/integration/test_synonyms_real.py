@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, TypeVar
-from uuid import uuid4
 
 import pytest
 from at_server import migrated
@@ -17,13 +16,13 @@ from libraries import (
     MODELS,
     NAMES,
     REAL_DIMENSIONS,
+    bounded,
     driven,
     few_examples,
     find_evidence,
-    libraries,
     padded,
     performing,
-    remove,
+    side_by_side,
     small_document,
     staging,
     vectors,
@@ -196,11 +195,7 @@ def test_windows_with_relations_of_matches_come_first(
 @given(st.data())
 def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names, each searched as a whole or within some documents."""
-    unique = uuid4().hex
-    written = {f"{unique}-{number}": data.draw(libraries(NAMES), f"library {number}") for number in range(3)}
-    try:
-        for corpus, library in written.items():
-            write(driver, corpus, library)
+    with side_by_side(driver, data) as written:
         for _ in range(3):
             vector = data.draw(vectors(), "vector")
             chosen = {
@@ -214,9 +209,7 @@ def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver,
                 "RELATION": data.draw(st.sampled_from([0.05, 0.5]), "relation"),
             }
             for corpus, library in written.items():
-                with pytest.MonkeyPatch.context() as patch, suppress(AmbiguousError):
-                    for name, value in constants.items():
-                        patch.setattr(mode, name, value)
+                with suppress(AmbiguousError), bounded(mode, constants):
                     only = chosen[corpus]
                     expected = naive(library, library if only is None else only, vector, meant)
                     found = tuple(Match(key, key, "key", score) for key, score in meant.items())
@@ -226,8 +219,6 @@ def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver,
                         query = replace(query, documents={corpus: filtered})
                     ranked = driven(performing(driver), mode.by_relations(query, {corpus: found}), vector)
                     assert [window.id for window, _ in ranked] == expected
-    finally:
-        remove(driver, list(written))
 
 
 def naive(
