@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from naive import NaiveChunk, NaiveDocument, NaiveSentence, NaiveSummary, NaiveWindow
 from neo4j import Driver
+from operations import outcome
 from tiers import at_length
 
 from e2g_neo4j.errors import MigrationError
@@ -503,24 +504,21 @@ def performing(driver: Driver) -> Execute:
 
 def driven(perform: Execute, operation: Operation[T], vector: Sequence[float] = ()) -> T:
     """The result of an operation that asks the database, and for vectors of a question, all of which are `vector`."""
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            result: T = end.value
-            return result
+
+    def reply(request: Any) -> Any:
         if isinstance(request, Embed):
-            reply = padded([vector], REAL_DIMENSIONS)[0].tolist()
-        elif isinstance(request, EmbedAll):
-            reply = padded([vector] * len(request.texts), REAL_DIMENSIONS).tolist()
-        elif isinstance(request, GetExecutor):
-            reply = Executor(perform, Event())
-        elif isinstance(request, ReadAll):
-            reply = [perform(one) for one in request.reads]
-        else:
-            assert isinstance(request, (Read, Write))
-            reply = perform(request)
+            return padded([vector], REAL_DIMENSIONS)[0].tolist()
+        if isinstance(request, EmbedAll):
+            return padded([vector] * len(request.texts), REAL_DIMENSIONS).tolist()
+        if isinstance(request, GetExecutor):
+            return Executor(perform, Event())
+        if isinstance(request, ReadAll):
+            return [perform(one) for one in request.reads]
+        assert isinstance(request, (Read, Write))
+        return perform(request)
+
+    result: T = outcome(operation, reply)
+    return result
 
 
 def name_vectors(driver: Driver, corpus: str, vectors: Mapping[str, Sequence[float]]) -> None:

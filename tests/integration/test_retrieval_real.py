@@ -51,6 +51,7 @@ from naive import (
     windows,
 )
 from neo4j import Driver
+from operations import outcome
 
 from e2g_neo4j.errors import DatabaseError, NotFoundError
 from e2g_neo4j.graph.writer import delete
@@ -101,26 +102,23 @@ def answer(
     operation: Any = find_evidence(
         question, corpora=[corpus], names=names, made_with=made_with, options=options, token_spans=characters
     )
-    reply: Any = None
     asked: list[Any] = []
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            evidence: Evidence = end.value
-            reads = [one for one in asked if isinstance(one, Read)]
-            assert len(reads) <= MOST_READS.get(mode, 3), "round trips"
-            if mode == "e2g":
-                embeds = any(isinstance(one, Embed) for one in asked)
-                assert embeds == (evidence.route == "global"), "the local route needs no vector"
-            return evidence
+
+    def reply(request: Any) -> Any:
         asked.append(request)
         if isinstance(request, Embed):
-            reply = padded([vector], REAL_DIMENSIONS)[0].tolist()
-        else:
-            reply = database.read(driver, "neo4j", request)
-            if answers is not None:
-                answers[request.statement] = reply
+            return padded([vector], REAL_DIMENSIONS)[0].tolist()
+        rows = database.read(driver, "neo4j", request)
+        if answers is not None:
+            answers[request.statement] = rows
+        return rows
+
+    evidence: Evidence = outcome(operation, reply)
+    reads = [one for one in asked if isinstance(one, Read)]
+    assert len(reads) <= MOST_READS.get(mode, 3), "round trips"
+    if mode == "e2g":
+        assert (len(reads) < len(asked)) == (evidence.route == "global"), "the local route needs no vector"
+    return evidence
 
 
 def characters(text: str) -> list[tuple[int, int]]:

@@ -30,6 +30,7 @@ from libraries import (
 )
 from naive import AmbiguousError, NaiveDocument, cosine, edges_of, windows
 from neo4j import Driver
+from operations import outcome
 
 from e2g_neo4j.indexing.entity_vectors import ENTITIES
 from e2g_neo4j.managed_neo4j import Connection
@@ -64,23 +65,17 @@ def near(name: str, other: str, score: float) -> list[float]:
 def run(driver: Driver, operation: Operation[T], vectors: Mapping[str, Sequence[float]]) -> T:
     """The result of an operation, where the vectors of texts are given."""
     perform = performing(driver)
-    reply: Any = None
 
     def vector_of(text: str) -> list[float]:
         return list(vectors[text]) if text in vectors else MODELS.embedder.embed([text])[0].tolist()
 
-    while True:
-        try:
-            request: Any = operation.send(reply)
-        except StopIteration as end:
-            result: T = end.value
-            return result
+    def reply(request: Any) -> Any:
         if isinstance(request, Embed):
-            reply = vector_of(request.text)
-        elif isinstance(request, EmbedAll):
-            reply = [vector_of(text) for text in request.texts]
-        else:
-            reply = perform(request)
+            return vector_of(request.text)
+        return [vector_of(text) for text in request.texts] if isinstance(request, EmbedAll) else perform(request)
+
+    result: T = outcome(operation, reply)
+    return result
 
 
 def match(

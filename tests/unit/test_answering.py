@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from operations import conversation
 
 from e2g_neo4j.answering.calls import PROMPTS, Calls
 from e2g_neo4j.answering.citations import CitationFilter
@@ -176,16 +177,10 @@ def test_prompts_of_ones_own_replace_the_bundled_ones(tmp_path):
 def told(reply: str | list[str], *passages: Passage, options: tuple[str, ...] = (), **more):
     """The answer that a model's reply, or one reply after the other, leads to."""
     operation = answer_from(evidence(*passages), Calls(COUNTING, Settings()), options)
-    replies = [reply] if isinstance(reply, str) else reply
-    step: Any = next(operation)
-    requests = []
-    try:
-        for text in replies:
-            requests.append(step.request)
-            step = operation.send(ChatReply(text, more.get("finish", "stop"), 1, 1, logprobs=more.get("logprobs", ())))
-    except StopIteration as end:
-        return end.value, requests
-    raise AssertionError("more was asked for")
+    texts = [reply] if isinstance(reply, str) else reply
+    finish, logprobs = more.get("finish", "stop"), more.get("logprobs", ())
+    found, asked = conversation(operation, [ChatReply(text, finish, 1, 1, logprobs=logprobs) for text in texts])
+    return found, [one.request for one in asked]
 
 
 def test_thinking_is_no_part_of_an_answer():

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 from libraries import find_evidence
 from modes import WINDOW_MODES
+from operations import outcome
 
 from e2g_neo4j.errors import ConfigurationError, FingerprintError, NotFoundError, QueryError
 from e2g_neo4j.models.loaded import Models
@@ -83,7 +84,6 @@ class Scripted:
         made_with: dict[str, Any] | None = None,
     ) -> None:
         self.asked: list[str] = []
-        self.vector = [1.0]
         self.requests: list[dict[str, Any]] = []
         self.places = {id: index for index, id in enumerate(chunks)}
         self.link: dict[str, Any] = {
@@ -107,21 +107,16 @@ class Scripted:
         self.near = nearest or []
 
     def drive(self, operation: Any) -> Evidence:
-        reply: Any = None
-        while True:
-            try:
-                request = operation.send(reply)
-            except StopIteration as end:
-                evidence: Evidence = end.value
-                return evidence
-            if isinstance(request, Embed):
-                self.asked.append("embed")
-                reply = self.vector
-            else:
-                assert isinstance(request, Read)
-                self.asked.append(request.statement)
-                answer: Callable[..., Any] = getattr(self, request.statement.replace("query/", "_"))
-                reply = answer(**request.parameters)
+        evidence: Evidence = outcome(operation, self._reply)
+        return evidence
+
+    def _reply(self, request: Any) -> Any:
+        if isinstance(request, Embed):
+            return [1.0]
+        assert isinstance(request, Read)
+        self.asked.append(request.statement)
+        answer: Callable[..., Any] = getattr(self, request.statement.replace("query/", "_"))
+        return answer(**request.parameters)
 
     def _link(self, *arguments: Any, **parameters: Any) -> list[dict[str, Any]]:
         self.requests.append(parameters)
