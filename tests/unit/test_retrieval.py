@@ -13,7 +13,7 @@ from operations import outcome
 from e2g_neo4j.errors import ConfigurationError, FingerprintError, NotFoundError, QueryError
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.groups import merge_by_rank
-from e2g_neo4j.retrieval.linking import MAX_ENTITIES, MAX_MEANINGS
+from e2g_neo4j.retrieval.linking import MAX_ABSENCES, MAX_ENTITIES, MAX_MEANINGS
 from e2g_neo4j.retrieval.options import MAX_K, MAX_QUESTION, MAX_TOKENS, MIN_TOKENS, FilledOptions, RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.strategies import STRATEGIES, with_strategies
@@ -266,6 +266,8 @@ def test_names_that_no_passage_mentions_together_are_told_closest_first() -> Non
         "No passage of 1,234 mentions a with c; the shortest path between them has 4 edges. "
         "No passage of 1,234 mentions b with c; no path is shorter than 7 edges."
     )
+    many = [f"e{number}" for number in range(9)]
+    assert len(answer(Scripted({}, {}, [node("n")], entities=many), many).absences) == MAX_ABSENCES < 36
     database.link["named"][2]["names"] = ["b"]  # two meanings of one name
     assert answer(database, ["a", "b", "n"]).absences == (Absence("a", "c", 4, 1_234),)
 
