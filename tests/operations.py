@@ -25,6 +25,27 @@ class WordModel:
 MODEL: Any = WordModel()
 
 
+def chunk_row(
+    chunk: str,
+    windows: Sequence[Any],
+    *,
+    document: str = "d",
+    index: int = 0,
+    shares: Sequence[float] = (1.0,),
+    **more: Any,
+) -> dict[str, Any]:
+    """A row of the statements that find windows: a chunk, and those of its windows that are found."""
+    row = {"chunk": chunk, "document": document, "index": index, "tokens": 100, "persistence": 0.3}
+    return {**row, "shares": list(shares), "windows": windows, **more}
+
+
+def text_row(chunk: str, document: str, window: str, text: str, start: int) -> dict[str, Any]:
+    """A row of the statement that reads the texts of windows: a chunk with one."""
+    place = {"chunk": chunk, "document": document, "document_id": "d", "source": f"{document.lower()}.txt", "path": []}
+    read = {"id": window, "text": text, "start": start, "end": start + len(text), "page": "", "heading": ""}
+    return {**place, "windows": [read]}
+
+
 def outcome(operation: Any, reply: Callable[[Any], Any]) -> Any:
     """The result of an operation whose requests are replied to."""
     given: Any = None

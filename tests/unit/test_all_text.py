@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from operations import WordModel, dialogue
+from operations import WordModel, dialogue, text_row
 
 from e2g_neo4j.answering.map_reduce import without_overlaps
 from e2g_neo4j.answering.methods import AnswerOptions, answer
@@ -20,20 +20,11 @@ TEXT = " ".join(f"w{number}." for number in range(300))
 """A document of 300 words, of which chunks of 100 share 20."""
 
 
-def row(id: str, start: int, end: int, document: str = "d") -> dict[str, Any]:
+def row(id: str, start: int, end: int) -> dict[str, Any]:
     """A window of the words from `start` to `end`."""
     words = TEXT.split()
     begins = len(" ".join([*words[:start], ""]))
-    text = " ".join(words[start:end])
-    window = {"id": id, "text": text, "start": begins, "end": begins + len(text), "page": "", "heading": ""}
-    return {
-        "chunk": id,
-        "document": document.upper(),
-        "document_id": document,
-        "source": f"{document}.txt",
-        "path": [],
-        "windows": [window],
-    }
+    return text_row(id, "D", id, " ".join(words[start:end]), begins)
 
 
 WINDOWS = [row("w0", 0, 50), row("w1", 50, 100), row("w2", 80, 150), row("w3", 150, 180), row("w4", 160, 300)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from libraries import StubModels
-from operations import WordModel, dialogue
+from operations import WordModel, dialogue, text_row
 
 from e2g_neo4j.answering.batches import batches_of
 from e2g_neo4j.answering.calls import PROMPTS
@@ -88,22 +88,8 @@ class Corpus:
                 ]
             case "query/windows":
                 ids = request.parameters["ids"] if self.texts else []
-                return [window_row(id) for id in ids]
+                return [text_row(f"c{id}", "Log", id, f"Text of {id}.", 100 * ord(id[1])) for id in ids]
         raise AssertionError(request.statement)
-
-
-def window_row(id: str) -> dict[str, Any]:
-    start = 100 * ord(id[1])
-    text = f"Text of {id}."
-    window = {"id": id, "text": text, "start": start, "end": start + len(text), "page": "", "heading": ""}
-    return {
-        "chunk": f"c{id}",
-        "document": "Log",
-        "document_id": "d",
-        "source": "log.txt",
-        "path": [],
-        "windows": [window],
-    }
 
 
 @dataclass

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from operations import WordModel, conversation
+from operations import WordModel, chunk_row, conversation
 
 from e2g_neo4j.errors import ConfigurationError, QueryError
 from e2g_neo4j.models.chat.json_replies import LONGEST_TEXT, objects_in, valid_numbers
@@ -240,15 +240,7 @@ def test_a_context_that_is_too_small_is_told_and_nothing_is_asked() -> None:
 def lazy_row(corpus: str, windows: int, communities: dict[str, tuple[str | None, list[int]]]) -> dict[str, Any]:
     """Windows of falling scores, all of them irrelevant by vector."""
     candidates = [
-        {
-            "chunk": f"{corpus}{at}",
-            "document": corpus,
-            "index": at,
-            "tokens": 100,
-            "persistence": 0.2,
-            "shares": [1.0],
-            "windows": [{"number": 0, "score": 0.9 - at / 100, "at": at}],
-        }
+        chunk_row(f"{corpus}{at}", [{"number": 0, "score": 0.9 - at / 100, "at": at}], document=corpus, index=at)
         for at in range(windows)
     ]
     listed = [{"id": id, "parent": parent, "windows": of} for id, (parent, of) in communities.items()]
@@ -464,15 +456,8 @@ def lightrag_rows(statement: str, parameters: dict[str, Any]) -> list[dict[str, 
     windows = (
         {0: (0.9, []), 1: (0.8, ["ann"])} if parameters["vector"] == [1.0] else {2: (0.99, ["b", "c"]), 3: (1, [])}
     )
-    candidate = {
-        "chunk": "w0",
-        "document": "w",
-        "index": 0,
-        "tokens": 100,
-        "shares": [0.2] * 5,
-        "persistence": 0.3,
-        "windows": [{"number": n, "score": score, "mentioned": of} for n, (score, of) in windows.items()],
-    }
+    found = [{"number": n, "score": score, "mentioned": of} for n, (score, of) in windows.items()]
+    candidate = chunk_row("w0", found, document="w", shares=[0.2] * 5)
     first = parameters["vector"] == [1.0]
     assert parameters["entry"] == (0 if first and parameters["names"] == ["ann"] else lightrag.ENTRY)
     return [

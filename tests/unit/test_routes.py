@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operations import chunk_row
+
 from e2g_neo4j.retrieval.explain import with_entities_reason
 from e2g_neo4j.retrieval.linking import Linked
 from e2g_neo4j.retrieval.strategies import STRATEGIES
@@ -11,8 +13,7 @@ VECTOR, NEIGHBOUR = 0, 3
 
 
 def test_the_reason_counts_windows_by_origin() -> None:
-    chunk = {"chunk": "c", "document": "d", "index": 0, "tokens": 100, "shares": [0.5, 0.5], "persistence": 0.3}
-    row = {**chunk, "windows": [[0, 0.4, 0.0, VECTOR], [1, 0.1, 0.2, NEIGHBOUR]]}
+    row = chunk_row("c", [[0, 0.4, 0.0, VECTOR], [1, 0.1, 0.2, NEIGHBOUR]], shares=[0.5, 0.5])
     windows = [window for window, _ in ranked([row])]
     assert origins_told(windows) == (
         "Windows found: 1 by vector, 0 by entities of the question, 0 by entities of the nearest windows, 1 by "
