@@ -5,9 +5,8 @@ from __future__ import annotations
 import socket
 import ssl
 from contextlib import suppress
-from threading import Thread
 
-from bolt_cluster import chunk, exactly, messages, packed
+from bolt_cluster import Listener, chunk, exactly, messages, packed
 
 _CHOSEN = bytes((0, 0, 4, 5))
 """Bolt 5.4."""
@@ -15,7 +14,7 @@ _CHOSEN = bytes((0, 0, 4, 5))
 _HELLO, _GOODBYE, _RESET, _LOGON = 0x01, 0x02, 0x0F, 0x6A
 
 
-class Server:
+class Server(Listener):
     """Accepts every log-in.
 
     Args:
@@ -31,20 +30,8 @@ class Server:
         self.agent = agent
         self._tls = tls
         self.asked: list[bytes] = []
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self.uri = f"bolt://127.0.0.1:{self._socket.getsockname()[1]}"
-        Thread(target=self._accept, daemon=True).start()
-
-    def close(self) -> None:
-        with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                client, _ = self._socket.accept()
-                Thread(target=self._serve, args=(client,), daemon=True).start()
+        super().__init__()
+        self.uri = f"bolt://{self.address}"
 
     def _serve(self, client: socket.socket) -> None:
         with suppress(OSError), client:

@@ -202,6 +202,13 @@ def scratch_5_26(_scratch_server_5_26: Connection) -> Connection:
     return _emptied(_scratch_server_5_26)
 
 
+@pytest.fixture(scope="module")
+def database(scratch: Connection) -> Iterator[Driver]:
+    """The driver of `scratch`."""
+    with _driver(scratch) as driver:
+        yield driver
+
+
 def _emptied(connection: Connection) -> Connection:
     with _driver(connection) as driver:
         clear(driver)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from re import finditer
 from threading import Event
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, TypeVar
 from uuid import uuid4
 from zlib import crc32
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from naive import NaiveChunk, NaiveDocument, NaiveSentence, NaiveSummary, NaiveWindow
 from neo4j import Driver
+from operations import outcome
 from tiers import at_length
 
 from e2g_neo4j.errors import MigrationError
@@ -175,6 +178,20 @@ def libraries(draw: st.DrawFn, names: tuple[str, ...] = NAMES) -> list[NaiveDocu
 
 class LongDocument(NaiveDocument):
     """One that the program's own chunker cut: ids and vectors come from the text, as they do of a real document."""
+
+
+def pointing(id: str, vector: Sequence[float], *sentences: Sequence[str]) -> NaiveDocument:
+    """A small document whose window has a vector of its own."""
+    document = small_document(id, *sentences)
+    [chunk] = document.chunks
+    window = NaiveWindow(chunk.start, chunk.end, tuple(vector))
+    return replace(document, chunks=(NaiveChunk(chunk.id, 0, chunk.start, chunk.end, tuple(vector), (window,)),))
+
+
+def names_in(library: Sequence[NaiveDocument], names: Iterable[str]) -> tuple[str, ...]:
+    """Those names, each once, that a library has."""
+    mentioned = {name for document in library for chunk in document.chunks for name in document.counts(chunk)}
+    return tuple(name for name in dict.fromkeys(names) if name in mentioned)
 
 
 def long_document(id: str, mentioned: Sequence[Sequence[str]]) -> LongDocument:
@@ -487,24 +504,21 @@ def performing(driver: Driver) -> Execute:
 
 def driven(perform: Execute, operation: Operation[T], vector: Sequence[float] = ()) -> T:
     """The result of an operation that asks the database, and for vectors of a question, all of which are `vector`."""
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            result: T = end.value
-            return result
+
+    def reply(request: Any) -> Any:
         if isinstance(request, Embed):
-            reply = padded([vector], REAL_DIMENSIONS)[0].tolist()
-        elif isinstance(request, EmbedAll):
-            reply = padded([vector] * len(request.texts), REAL_DIMENSIONS).tolist()
-        elif isinstance(request, GetExecutor):
-            reply = Executor(perform, Event())
-        elif isinstance(request, ReadAll):
-            reply = [perform(one) for one in request.reads]
-        else:
-            assert isinstance(request, (Read, Write))
-            reply = perform(request)
+            return padded([vector], REAL_DIMENSIONS)[0].tolist()
+        if isinstance(request, EmbedAll):
+            return padded([vector] * len(request.texts), REAL_DIMENSIONS).tolist()
+        if isinstance(request, GetExecutor):
+            return Executor(perform, Event())
+        if isinstance(request, ReadAll):
+            return [perform(one) for one in request.reads]
+        assert isinstance(request, (Read, Write))
+        return perform(request)
+
+    result: T = outcome(operation, reply)
+    return result
 
 
 def name_vectors(driver: Driver, corpus: str, vectors: Mapping[str, Sequence[float]]) -> None:
@@ -625,6 +639,33 @@ def write(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None
         driven(perform, purge(corpus))
         driven(perform, update_names(corpus))
         driven(perform, update_references(corpus))
+
+
+@contextmanager
+def side_by_side(
+    driver: Driver,
+    data: st.DataObject,
+    names: tuple[str, ...] = NAMES,
+    write: Callable[[Driver, str, list[NaiveDocument]], None] = write,
+) -> Iterator[dict[str, list[NaiveDocument]]]:
+    """Three corpora with the same ids of documents and chunks, and the same names, until the block ends."""
+    run = uuid4().hex
+    written = {f"{run}-{number}": data.draw(libraries(names), f"library {number}") for number in range(3)}
+    try:
+        for corpus, library in written.items():
+            write(driver, corpus, library)
+        yield written
+    finally:
+        remove(driver, list(written))
+
+
+@contextmanager
+def bounded(module: ModuleType, bounds: Mapping[str, Any]) -> Iterator[None]:
+    """Other values for the constants of a module, whose names may be in lower case."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in bounds.items():
+            patch.setattr(module, name.upper(), value)
+        yield
 
 
 def write_with_sentences(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None:

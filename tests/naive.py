@@ -692,7 +692,7 @@ def taking_turns(
     relations: int = 40,
     hub: int = 1000,
     limit: int = 200,
-    each: float = 12.5,
+    windows_each: float = 12.5,
 ) -> list[str]:
     """Windows: nearest, of entities and of relations in turn, then all others that were found. No list has ties.
 
@@ -725,14 +725,14 @@ def taking_turns(
     kept = sorted(mentioned, key=lambda id: (-len(mentioned[id]), places[id].chunk, number[id]))[:limit]
     found = [id for id in order if id in kept or id in order[:nearest]]
     ends = named.union(*near)
-    by_entity = [id for id in found if id in kept and mentioned[id] & ends][: int(each * len(ends))]
+    by_entity = [id for id in found if id in kept and mentioned[id] & ends][: int(windows_each * len(ends))]
     owners: dict[str, tuple[str, str]] = {}
     in_turn = [one[turn] for turn in range(len(edges)) for one in (local, near) if turn < len(one)]
     for pair in in_turn:
         for id in kept:
             if id not in by_entity and set(pair) <= mentioned[id]:
                 owners.setdefault(id, pair)
-    by_relation = [id for id in found if id in owners][: int(each * len({*owners.values()}))]
+    by_relation = [id for id in found if id in owners][: int(windows_each * len({*owners.values()}))]
     lists = [order[:nearest], by_entity, by_relation]
     turns = [one[turn] for turn in range(len(found)) for one in lists if turn < len(one)]
     return list(dict.fromkeys([*turns, *found]))

@@ -103,6 +103,10 @@ def write_model(path: Path, replies: Mapping[str, Says | Chooses], *, context: i
     for name in ("ffn_gate", "ffn_up"):
         writer.add_tensor(f"blk.0.{name}.weight", np.zeros((64, width), np.float32))
     writer.add_tensor("blk.0.ffn_down.weight", np.zeros((width, 64), np.float32))
+    return write_to_file(writer, path)
+
+
+def write_to_file(writer: GGUFWriter, path: Path) -> Path:
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

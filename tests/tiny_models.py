@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from gguf import GGUFWriter, PoolingType
 from numpy.typing import NDArray
+from scripted_models import write_to_file
 from transformers import BertConfig, BertForSequenceClassification, BertModel, BertTokenizer
 
 MARKERS = ("query", "passage", "search", "represent")
@@ -139,11 +140,7 @@ def write_gguf_embedder(path: Path, words: Sequence[str] = (), *, dimensions: in
     for name in ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_up", "ffn_down"):
         writer.add_tensor(f"blk.0.{name}.weight", square)
         writer.add_tensor(f"blk.0.{name}.bias", nothing)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return path
+    return write_to_file(writer, path)
 
 
 def _config(tokens: Sequence[str], size: int, *, layers: int, max_tokens: int, labels: int = 1) -> BertConfig:

@@ -19,6 +19,7 @@ from e2g_neo4j.cli.setup import LIBRARY
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.embedding import load
 from e2g_neo4j.models.entities import pipeline
+from e2g_neo4j.settings import Settings
 
 Ended: TypeAlias = tuple[int, str, str]
 
@@ -63,6 +64,18 @@ def environment(neo4j_connection: Connection, tmp_path_factory: pytest.TempPathF
         patch.chdir(tmp_path_factory.mktemp("cwd"))
         set_variables(patch, neo4j_connection)
         yield patch
+
+
+@pytest.fixture(scope="module")
+def settings(neo4j_connection: Connection) -> Settings:
+    """Of the server that tests share; some files have others."""
+    return settings_of(neo4j_connection, workers=1)
+
+
+@pytest.fixture(scope="module")
+def e2g(settings: Settings) -> Iterator[E2G]:
+    with E2G(settings=settings) as e2g:
+        yield e2g
 
 
 @pytest.fixture(scope="module")

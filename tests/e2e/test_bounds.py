@@ -21,7 +21,7 @@ from typing import Any
 
 import httpx
 import pytest
-from at_server import connected, settings_of
+from at_server import settings_of
 from growing_requests import VALUES, Request, requests_of, tool_calls
 from neo4j import Driver
 from playwright.sync_api import sync_playwright
@@ -100,12 +100,6 @@ def url(client: E2G, settings: Settings, watch: LoopWatch) -> Iterator[str]:
             assert time.monotonic() < until
         yield url
     gc.unfreeze()
-
-
-@pytest.fixture(scope="module")
-def database(scratch: Connection) -> Iterator[Driver]:
-    with connected(scratch) as driver:
-        yield driver
 
 
 def key(client: E2G, name: str, *scopes: str) -> dict[str, str]:

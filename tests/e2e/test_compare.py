@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import permutations
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from at_server import set_variables, settings_of
+from at_server import set_variables
 from axe_playwright_python.sync_playwright import Axe
 from neo4j import Driver
 from playwright.sync_api import sync_playwright
@@ -27,13 +27,6 @@ pytestmark = pytest.mark.by_turns(3)
 
 QUESTION = "Who really made the chronometer that Luke Farran saved?"
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture(scope="module")
-def e2g(neo4j_connection: Connection) -> Iterator[E2G]:
-    settings = settings_of(neo4j_connection, workers=1)
-    with E2G(settings=settings) as e2g:
-        yield e2g
 
 
 @pytest.fixture

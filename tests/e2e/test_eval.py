@@ -10,14 +10,13 @@ from xml.etree import ElementTree
 
 import pytest
 import typer
-from at_server import set_variables, settings_of
+from at_server import set_variables
 from convert_questions import Converted, convert
 from modes import GRAPH_MODES
 from rich.console import Console
 from tiers import few_of
 from typer.testing import CliRunner
 
-from e2g_neo4j import E2G
 from e2g_neo4j.cli.evaluation import evaluate_command, print_tables
 from e2g_neo4j.cli.setup import LIBRARY
 from e2g_neo4j.errors import WORSE, InputError, QueryError
@@ -27,17 +26,6 @@ from e2g_neo4j.retrieval.strategies import STRATEGIES
 pytestmark = [pytest.mark.xdist_group("eval"), pytest.mark.full, pytest.mark.by_turns(3)]
 QUESTIONS = LIBRARY.parent / "questions.jsonl"
 BOOK = "gannet-head-log.txt"
-
-
-@pytest.fixture(scope="module")
-def settings(neo4j_connection):
-    return settings_of(neo4j_connection)
-
-
-@pytest.fixture(scope="module")
-def e2g(settings):
-    with E2G(settings=settings) as e2g:
-        yield e2g
 
 
 def test_the_sample_is_evaluated_as_by_asking_it(e2g, sample):

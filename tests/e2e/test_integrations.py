@@ -12,7 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from at_server import set_variables, settings_of
+from at_server import set_variables
 from graphs import Number, Vector, evidence
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnablePassthrough
@@ -50,17 +50,6 @@ TEXTS = {
 }
 SECRET = "Ann Harper hid the letter of Zyxelia Quorn from Bob Miller."
 QUESTION = "What did Bob Miller do with the letter of Ann Harper?"
-
-
-@pytest.fixture(scope="module")
-def settings(neo4j_connection: Connection) -> Settings:
-    return settings_of(neo4j_connection, workers=1)
-
-
-@pytest.fixture(scope="module")
-def e2g(settings: Settings) -> Iterator[E2G]:
-    with E2G(settings=settings) as e2g:
-        yield e2g
 
 
 @pytest.fixture(scope="module")

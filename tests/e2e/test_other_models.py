@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from at_server import connected
 from graphs import comparable, evidence, snapshot
 from libraries import clear, empty
 from modes import MAY_FIND_NOTHING
@@ -45,12 +44,6 @@ LONG = " ".join(f"The whale is blue. The red fish swims in the cold sea. The shi
 DIMENSIONS = 64  # of the models that `write_embedder` writes
 
 Open = Callable[..., E2G]
-
-
-@pytest.fixture(scope="module")
-def database(scratch: Connection) -> Iterator[Driver]:
-    with connected(scratch) as driver:
-        yield driver
 
 
 @pytest.fixture

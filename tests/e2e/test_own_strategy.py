@@ -13,7 +13,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from at_server import settings_of, variables_of
+from at_server import variables_of
 from libraries import remove
 from neo4j import Driver
 
@@ -29,11 +29,6 @@ TEXTS = {
     "one": "Ann Walker never went to London.",
     "none": "Carl Weber stayed in Vienna.",
 }
-
-
-@pytest.fixture(scope="module")
-def settings(neo4j_connection: Connection) -> Settings:
-    return settings_of(neo4j_connection, workers=1)
 
 
 @pytest.fixture(scope="module")

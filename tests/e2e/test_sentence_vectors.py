@@ -33,12 +33,6 @@ def settings(neo4j_connection: Connection) -> Settings:
     return settings_of(neo4j_connection, chunk_tokens=200, chunk_overlap=40)
 
 
-@pytest.fixture(scope="module")
-def e2g(settings: Settings) -> Iterator[E2G]:
-    with E2G(settings=settings) as e2g:
-        yield e2g
-
-
 @pytest.fixture
 def library(e2g: E2G, driver: Driver, corpus: str) -> Iterator[str]:
     """With the vectors of sentences."""

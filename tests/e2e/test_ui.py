@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
-from at_server import connected, settings_of
+from at_server import settings_of
 from axe_playwright_python.sync_playwright import Axe
 from neo4j import Driver
 from playwright.sync_api import Locator, Page, Playwright, Route, expect, sync_playwright
@@ -114,12 +114,6 @@ def service(
     running = RunningService(variables, tmp_path_factory.mktemp("service") / "log", "--no-worker")
     yield running
     running.stop()
-
-
-@pytest.fixture(scope="module")
-def database(scratch: Connection) -> Iterator[Driver]:
-    with connected(scratch) as driver:
-        yield driver
 
 
 @pytest.fixture(scope="module")

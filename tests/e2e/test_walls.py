@@ -19,7 +19,7 @@ from uuid import uuid4
 
 import pytest
 import typer
-from at_server import set_variables, settings_of
+from at_server import set_variables
 from graphs import snapshot
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
@@ -34,7 +34,6 @@ from e2g_neo4j.browser.guide import GuideServer
 from e2g_neo4j.cli.app import app
 from e2g_neo4j.errors import ConfigurationError, InputError, NotFoundError
 from e2g_neo4j.evaluation import Question, compare, evaluate
-from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.types.ids import corpus_key
 
@@ -83,11 +82,6 @@ class Awaited:
             return self._runner.run(gathered(made) if inspect.isasyncgen(made) else made)
 
         return run
-
-
-@pytest.fixture(scope="module")
-def settings(neo4j_connection: Connection) -> Settings:
-    return settings_of(neo4j_connection, workers=1)
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -68,17 +69,21 @@ def all_after(sent: Sent, bookmark: str) -> bool:
     return bool(begun) and begun[0] == set(bookmark.split(",")) and all(begun)
 
 
-def test_every_session_has_the_bookmark_of_the_write_before_it(client, corpus, sent, tmp_path):
-    client.index([from_text("Ann met Bob.", corpus=corpus, source="x")], corpus=corpus)
-    calls: dict[str, Callable[[], Any]] = {
+def calls_of(client: Any, corpus: str, archive: Path) -> dict[str, Callable[[], Any]]:
+    """Calls of a client, sync or async, in an order in which all of them are possible."""
+    return {
         "retrieve": lambda: client.retrieve("Who met Bob?", corpus=corpus),
         "migrate": client.migrate,
-        "export": lambda: client.export_corpus(tmp_path / "x.zip", corpus=corpus),
+        "export": lambda: client.export_corpus(archive, corpus=corpus),
         "delete": lambda: client.delete(corpus=corpus),
-        "import": lambda: client.import_corpus(tmp_path / "x.zip"),
+        "import": lambda: client.import_corpus(archive),
         "corpora": client.corpora,
     }
-    for name, call in calls.items():
+
+
+def test_every_session_has_the_bookmark_of_the_write_before_it(client, corpus, sent, tmp_path):
+    client.index([from_text("Ann met Bob.", corpus=corpus, source="x")], corpus=corpus)
+    for name, call in calls_of(client, corpus, tmp_path / "x.zip").items():
         before = client.bookmark()
         sent.forget()
         call()
@@ -90,15 +95,7 @@ async def test_so_has_every_session_of_the_async_client(settings, corpus, sent, 
     async with AsyncE2G(settings=settings) as client:
         assert await client.bookmark() == ""
         await client.index([from_text("Ann met Bob.", corpus=corpus, source="x")], corpus=corpus)
-        calls: dict[str, Callable[[], Any]] = {
-            "retrieve": lambda: client.retrieve("Who met Bob?", corpus=corpus),
-            "migrate": client.migrate,
-            "export": lambda: client.export_corpus(tmp_path / "x.zip", corpus=corpus),
-            "delete": lambda: client.delete(corpus=corpus),
-            "import": lambda: client.import_corpus(tmp_path / "x.zip"),
-            "corpora": client.corpora,
-        }
-        for name, call in calls.items():
+        for name, call in calls_of(client, corpus, tmp_path / "x.zip").items():
             before = await client.bookmark()
             sent.forget()
             await call()

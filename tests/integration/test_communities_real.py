@@ -6,7 +6,6 @@ from collections import Counter
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from graphs import snapshot
@@ -14,15 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from libraries import (
     MODELS,
-    NAMES,
     REAL_DIMENSIONS,
+    bounded,
     dangling,
     driven,
     few_examples,
-    libraries,
     padded,
     performing,
-    remove,
+    side_by_side,
     small_document,
     vectors,
     write,
@@ -220,22 +218,16 @@ def test_an_interrupted_run_shows_nothing_and_is_cleaned_up(
 @given(st.data())
 def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names."""
-    run = uuid4().hex
-    written = {f"{run}-{number}": data.draw(libraries(NAMES), f"library {number}") for number in range(3)}
-    try:
-        for corpus, library in written.items():
-            write(driver, corpus, library)
+    with side_by_side(driver, data) as written:
+        for corpus in written:
             enriched(driver, corpus)
         for _ in range(3):
             vector = data.draw(vectors(), "vector")
             best = data.draw(st.sampled_from([1, 2, 10]), "communities")
             for corpus, library in written.items():
-                with pytest.MonkeyPatch.context() as patch, suppress(AmbiguousError):
-                    patch.setattr(mode, "TURNS", best)
+                with suppress(AmbiguousError), bounded(mode, {"turns": best}):
                     expected = naive(driver, corpus, library, vector, best)
                     assert [window.id for window in asked(driver, corpus, vector)] == expected
-    finally:
-        remove(driver, list(written))
 
 
 def naive(driver: Driver, corpus: str, library: list[NaiveDocument], vector: list[float], best: int) -> list[str]:

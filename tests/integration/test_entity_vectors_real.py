@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from graphs import snapshot
@@ -13,14 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from libraries import (
     MODELS,
-    NAMES,
     REAL_DIMENSIONS,
+    bounded,
     driven,
     few_examples,
-    libraries,
     padded,
     performing,
-    remove,
+    side_by_side,
     small_document,
     staging,
     vectors,
@@ -200,11 +198,8 @@ def test_windows_with_both_ends_of_a_relation_come_first(
 @given(st.data())
 def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names."""
-    run = uuid4().hex
-    written = {f"{run}-{number}": data.draw(libraries(NAMES), f"library {number}") for number in range(3)}
-    try:
-        for corpus, library in written.items():
-            write(driver, corpus, library)
+    with side_by_side(driver, data) as written:
+        for corpus in written:
             enriched(driver, corpus)
         for _ in range(3):
             vector = data.draw(vectors(), "vector")
@@ -214,13 +209,9 @@ def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver,
                 "RELATION": data.draw(st.sampled_from([0.05, 0.5]), "relation"),
             }
             for corpus, library in written.items():
-                with pytest.MonkeyPatch.context() as patch, suppress(AmbiguousError):
-                    for name, value in constants.items():
-                        patch.setattr(vector_context, name, value)
+                with suppress(AmbiguousError), bounded(vector_context, constants):
                     expected = naive(driver, corpus, library, vector)
                     assert ids(ask(driver, [corpus], vector)) == expected
-    finally:
-        remove(driver, list(written))
 
 
 def naive(driver: Driver, corpus: str, library: list[NaiveDocument], vector: list[float]) -> list[str]:

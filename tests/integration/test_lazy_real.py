@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from statistics import fmean, pstdev
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from libraries import (
     MODELS,
-    NAMES,
     REAL_DIMENSIONS,
+    bounded,
     driven,
     few_examples,
-    libraries,
     padded,
     performing,
-    remove,
+    pointing,
+    side_by_side,
     small_document,
     vectors,
     write,
 )
-from naive import AmbiguousError, NaiveChunk, NaiveDocument, NaiveWindow, cosine, dense, windows
+from naive import AmbiguousError, NaiveDocument, cosine, dense, windows
 from neo4j import Driver
 
 from e2g_neo4j.indexing.communities import hierarchy, layer
@@ -130,8 +128,8 @@ def test_windows_are_compared_with_the_mean_and_the_standard_deviation_of_the_co
     corpora.append(corpus)
     names: list[list[list[str]]] = [[["nobody"]], [["ann", "bob"], ["bob", "cid"], ["ann", "cid"]], [["nobody"]]]
     vectors_of = [(1.0, 0.0), (0.8, 0.6), (0.0, 1.0)]
-    documents = [small_document(f"d{n}", *sentences) for n, sentences in enumerate(names)]
-    write(driver, corpus, [pointing(*one) for one in zip(documents, vectors_of, strict=True)])
+    given = enumerate(zip(names, vectors_of, strict=True))
+    write(driver, corpus, [pointing(f"d{n}", vector, *sentences) for n, (sentences, vector) in given])
     driven(performing(driver), COMMUNITIES.enrich(MODELS, corpus, None))
     orders = []
     for deviations in (0.42, 0.5):
@@ -140,22 +138,12 @@ def test_windows_are_compared_with_the_mean_and_the_standard_deviation_of_the_co
     assert orders == [["d1", "d0", "d2"], ["d0", "d1", "d2"]]
 
 
-def pointing(document: NaiveDocument, vector: tuple[float, ...]) -> NaiveDocument:
-    """The document, whose window has a vector of its own."""
-    [chunk] = document.chunks
-    window = NaiveWindow(chunk.start, chunk.end, vector)
-    return replace(document, chunks=(NaiveChunk(chunk.id, 0, chunk.start, chunk.end, vector, (window,)),))
-
-
 @few_examples(20, 3)
 @given(st.data())
 def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names. Communities are small, so that some contain others."""
-    run = uuid4().hex
-    written = {f"{run}-{number}": data.draw(libraries(NAMES), f"library {number}") for number in range(3)}
-    try:
-        for corpus, library in written.items():
-            write(driver, corpus, library)
+    with side_by_side(driver, data) as written:
+        for corpus in written:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(hierarchy, "GROWTH", 2)
                 patch.setattr(layer, "communities", partial(hierarchy.communities, largest=3))
@@ -169,13 +157,9 @@ def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver,
                 "DEVIATIONS": data.draw(st.sampled_from([-1.0, 0.0, 1.0]), "deviations"),
             }
             for corpus, library in written.items():
-                with pytest.MonkeyPatch.context() as patch, suppress(AmbiguousError):
-                    for name, value in constants.items():
-                        patch.setattr(lazy, name, value)
+                with suppress(AmbiguousError), bounded(lazy, constants):
                     expected = naive(driver, corpus, library, vector)
                     assert ids(ask(driver, [corpus], vector)) == expected
-    finally:
-        remove(driver, list(written))
 
 
 def naive(driver: Driver, corpus: str, library: list[NaiveDocument], vector: list[float]) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from math import isfinite, sqrt
 from typing import Any, TypeAlias, TypeVar
 from uuid import uuid4
@@ -14,12 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from libraries import (
     NAMES,
+    bounded,
     chunks_wanted,
     few_examples,
     libraries,
     name_vectors,
+    names_in,
+    pointing,
     questions,
     remove,
+    side_by_side,
     small_document,
     staging,
     vectors,
@@ -30,10 +33,8 @@ from libraries import (
 )
 from naive import (
     AmbiguousError,
-    NaiveChunk,
     NaiveDocument,
     NaivePlace,
-    NaiveWindow,
     all_chunks,
     chunks_of,
     containing,
@@ -122,22 +123,15 @@ def assert_passages(found: list[ScoredNode], library: list[NaiveDocument]) -> No
 @given(st.data())
 def test_every_mode_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side, with the same ids of documents and chunks, each asked in all modes and units."""
-    run = uuid4().hex
-    written = {f"{run}-{number}": data.draw(libraries(WORDS), f"library {number}") for number in range(3)}
-    try:
-        for corpus, library in written.items():
-            write(driver, corpus, library)
+    with side_by_side(driver, data, WORDS) as written:
         for _ in range(3):
             vector, limit = data.draw(vectors(), "vector"), data.draw(chunks_wanted(), "limit")
             words, depth = data.draw(QUESTIONS, "words"), data.draw(st.sampled_from([3, 300]), "depth")
             question = " ".join(words) + "?"
             for corpus, library in written.items():
-                with pytest.MonkeyPatch.context() as patch, suppress(AmbiguousError):
-                    patch.setattr(hybrid, "DEPTH", depth)
+                with suppress(AmbiguousError), bounded(hybrid, {"depth": depth}):
                     assert_windows_and_nodes(driver, corpus, library, question, words, vector, limit, depth)
                     assert_chunks(driver, corpus, library, question, words, vector, limit, depth)
-    finally:
-        remove(driver, list(written))
 
 
 def assert_windows_and_nodes(
@@ -272,11 +266,7 @@ def test_ranking_windows_equals_the_naive_implementation_in_every_corpus(driver:
 
     BM25 is taken as the server gives it: its statistics count every corpus.
     """
-    run = uuid4().hex
-    written = {f"{run}-{number}": data.draw(libraries(), f"library {number}") for number in range(3)}
-    try:
-        for corpus, library in written.items():
-            write(driver, corpus, library)
+    with side_by_side(driver, data) as written:
         for _ in range(3):
             vector = data.draw(vectors(), "vector")
             names = data.draw(questions(), "names")
@@ -285,13 +275,9 @@ def test_ranking_windows_equals_the_naive_implementation_in_every_corpus(driver:
             if tight:
                 bounds = {"depth": 5, "matches": 6, "active": 3, "reach": 3, "hub": 2}
             for corpus, library in written.items():
-                with pytest.MonkeyPatch.context() as patch:
-                    for bound, value in bounds.items():
-                        patch.setattr(auto, bound.upper(), value)
+                with bounded(auto, bounds):
                     for weight in (WEIGHT, 0.0):
                         assert_windows(driver, corpus, library, names, vector, weight, bounds)
-    finally:
-        remove(driver, list(written))
 
 
 def assert_windows(
@@ -304,8 +290,7 @@ def assert_windows(
     bounds: dict[str, int],
 ) -> None:
     """Candidates, scores and order."""
-    mentioned = {name for document in library for chunk in document.chunks for name in document.counts(chunk)}
-    entities = tuple(name for name in dict.fromkeys(names) if name in mentioned)
+    entities = names_in(library, names)
     mode = auto.auto if weight else diffusion
     operation = mode(Query(" ".join(names) + "?", [corpus], 100, {corpus: entities}))
     found, answers = driven(driver, operation, vector)
@@ -349,8 +334,7 @@ def test_activation_reaches_windows_as_in_the_naive_implementation(
     """Of a question with words, which choose seeds too, and of one without."""
     corpus = uuid4().hex
     question = " ".join(names) + "?" if by_name else "?"
-    mentioned = {name for document in library for chunk in document.chunks for name in document.counts(chunk)}
-    entities = tuple(name for name in dict.fromkeys(names) if name in mentioned)
+    entities = names_in(library, names)
     try:
         write(driver, corpus, library)
         [row] = driven(driver, asked(question, corpus, entities=entities), vector)[1]["query/signals"]
@@ -471,15 +455,6 @@ def coverages(rows: list[dict[str, Any]]) -> dict[str, float]:
     return {f"{row['chunk']}-w{number}": covered for row in rows for number, _, covered, _ in row["windows"]}
 
 
-def pointing(id: str, vector: Sequence[float], *sentences: Sequence[str]) -> NaiveDocument:
-    """A small document whose window has a vector of its own."""
-    document = small_document(id, *sentences)
-    [chunk] = document.chunks
-    window = NaiveWindow(chunk.start, chunk.end, tuple(vector))
-    moved = NaiveChunk(chunk.id, 0, chunk.start, chunk.end, tuple(vector), (window,))
-    return replace(document, chunks=(moved,))
-
-
 CIRCLE = ["ann", "bob", "cid", "dan", "eve", "fay", "zoe"]
 """Each is next to the next, and the last to the first."""
 
@@ -592,13 +567,9 @@ def test_of_many_windows_the_nearest_and_the_best_covered_are_read(
 @given(st.data())
 def test_routes_equal_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names; also where the bounds are tight."""
-    run = uuid4().hex
-    written = {f"{run}-{number}": data.draw(libraries(), f"library {number}") for number in range(3)}
     wide = {"entry": 10, "seeds": 10, "neighbours": 10, "compared": 100, "hub": 1000, "limit": 200}
     tight = {"entry": 2, "seeds": 2, "neighbours": 1, "compared": 2, "hub": 2, "limit": 5}
-    try:
-        for corpus, library in written.items():
-            write(driver, corpus, library)
+    with side_by_side(driver, data) as written:
         for _ in range(4):
             vector, names = data.draw(vectors(), "vector"), data.draw(questions(), "names")
             hops, bounds = data.draw(st.integers(1, 3), "hops"), data.draw(st.sampled_from([wide, tight]), "bounds")
@@ -606,13 +577,8 @@ def test_routes_equal_the_naive_implementation_in_every_corpus(driver: Driver, d
             by_name = {name: (1 + cosine(one, vector)) / 2 for name, one in (of_names or {}).items()}
             for corpus, library in written.items():
                 name_vectors(driver, corpus, of_names or {})
-                mentioned = {
-                    name for document in library for chunk in document.chunks for name in document.counts(chunk)
-                }
-                entities = tuple(name for name in dict.fromkeys(names) if name in mentioned)
-                with pytest.MonkeyPatch.context() as patch, suppress(AmbiguousError):
-                    for bound, value in bounds.items():
-                        patch.setattr(routes, bound.upper(), value)
+                entities = names_in(library, names)
+                with suppress(AmbiguousError), bounded(routes, bounds):
                     layered = [corpus] if by_name else []
                     found, rows = routed_by(driver, corpus, entities, vector, hops, layered)
                     expected = routed(library, entities, vector, hops=min(hops, 2), by_name=by_name, **bounds)
@@ -625,8 +591,6 @@ def test_routes_equal_the_naive_implementation_in_every_corpus(driver: Driver, d
                     assert_best_first(found)
                     for window, _ in found:
                         assert_is(window, windows(library)[window.id])
-    finally:
-        remove(driver, list(written))
 
 
 # --- windows in turn by vectors, entities and relations ----------------------------------------------
@@ -679,27 +643,16 @@ def test_hubs_have_no_relations(driver: Driver, circle: str, monkeypatch: pytest
 @given(st.data())
 def test_turns_equal_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names; also where the bounds are tight."""
-    run = uuid4().hex
-    written = {f"{run}-{number}": data.draw(libraries(), f"library {number}") for number in range(3)}
-    wide = {"nearest": 20, "entry": 5, "relations": 40, "hub": 1000, "limit": 200, "each": 12.5}
-    tight = {"nearest": 3, "entry": 2, "relations": 2, "hub": 2, "limit": 4, "each": 0.5}
-    try:
-        for corpus, library in written.items():
-            write(driver, corpus, library)
+    wide = {"nearest": 20, "entry": 5, "relations": 40, "hub": 1000, "limit": 200, "windows_each": 12.5}
+    tight = {"nearest": 3, "entry": 2, "relations": 2, "hub": 2, "limit": 4, "windows_each": 0.5}
+    with side_by_side(driver, data) as written:
         for _ in range(4):
             vector, names = data.draw(vectors(), "vector"), data.draw(questions(), "names")
             bounds: Any = data.draw(st.sampled_from([wide, tight]), "bounds")
             for corpus, library in written.items():
-                mentioned = {
-                    name for document in library for chunk in document.chunks for name in document.counts(chunk)
-                }
-                entities = tuple(name for name in dict.fromkeys(names) if name in mentioned)
-                with pytest.MonkeyPatch.context() as patch, suppress(AmbiguousError):
-                    for bound, value in bounds.items():
-                        patch.setattr(lightrag, "WINDOWS_EACH" if bound == "each" else bound.upper(), value)
+                entities = names_in(library, names)
+                with suppress(AmbiguousError), bounded(lightrag, bounds):
                     found, _ = mixed_by(driver, corpus, entities, vector)
                     assert ids(found) == taking_turns(library, entities, vector, **bounds)
                     for window, _ in found:
                         assert_is(window, windows(library)[window.id])
-    finally:
-        remove(driver, list(written))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from hypothesis import given
@@ -14,19 +12,20 @@ from hypothesis import strategies as st
 from libraries import (
     NAMES,
     REAL_DIMENSIONS,
+    bounded,
     driven,
     few_examples,
-    libraries,
     name_vectors,
     padded,
     performing,
+    pointing,
     questions,
-    remove,
+    side_by_side,
     small_document,
     vectors,
     write,
 )
-from naive import AmbiguousError, NaiveChunk, NaiveDocument, NaiveWindow, cosine, pageranked, windows
+from naive import AmbiguousError, NaiveDocument, cosine, pageranked, windows
 from neo4j import Driver
 
 from e2g_neo4j.retrieval.linking import Linked
@@ -51,15 +50,6 @@ def path(driver: Driver, corpora: list[str], corpus: str, monkeypatch: pytest.Mo
 
 def path_documents() -> list[NaiveDocument]:
     return [pointing(f"d{n}", (float(n == 3), *[0.0] * n, float(n < 3)), names) for n, names in enumerate(PATH)]
-
-
-def pointing(id: str, vector: Sequence[float], *sentences: Sequence[str]) -> NaiveDocument:
-    """A small document whose window has a vector of its own."""
-    document = small_document(id, *sentences)
-    [chunk] = document.chunks
-    window = NaiveWindow(chunk.start, chunk.end, tuple(vector))
-    moved = NaiveChunk(chunk.id, 0, chunk.start, chunk.end, tuple(vector), (window,))
-    return replace(document, chunks=(moved,))
 
 
 def ask(
@@ -168,22 +158,16 @@ def test_the_order_of_nodes_changes_nothing(driver: Driver, path: str, corpora: 
 @given(st.data())
 def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names; also where the bounds are tight."""
-    run = uuid4().hex
-    written = {f"{run}-{number}": data.draw(libraries(), f"library {number}") for number in range(3)}
     wide = {"entry": 10, "seeds": 10, "around": 200, "hub": 1000, "relations": 64}
     tight = {"entry": 2, "seeds": 2, "around": 1, "hub": 2, "relations": 2}
-    try:
-        for corpus, library in written.items():
-            write(driver, corpus, library)
+    with side_by_side(driver, data) as written:
         for _ in range(4):
             vector, names = data.draw(vectors(), "vector"), data.draw(questions(), "names")
             limit, bounds = data.draw(st.sampled_from([2, 300]), "limit"), data.draw(st.sampled_from([wide, tight]))
             unknown = data.draw(st.none() | st.sampled_from(NAMES), "the entity with the name's vector")
             toward = {True: vector, False: [-part for part in vector]}
             for corpus, library in written.items():
-                with pytest.MonkeyPatch.context() as patch, suppress(AmbiguousError):
-                    for bound, value in bounds.items():
-                        patch.setattr(pagerank, bound.upper(), value)
+                with suppress(AmbiguousError), bounded(pagerank, bounds):
                     entities, similar = list(dict.fromkeys(names)), {unknown: 1.0} if unknown else {}
                     expected = pageranked(library, entities, vector, limit=limit, similar=similar, **bounds)
                     name_vectors(driver, corpus, {name: toward[name == unknown] for name in NAMES})
@@ -193,8 +177,6 @@ def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: A
                     assert_in_order(found, library, vector, limit)
                     best = sorted(expected.values(), reverse=True)[:limit]
                     assert [score for _, score in found] == pytest.approx(best, abs=1e-7)
-    finally:
-        remove(driver, list(written))
 
 
 def assert_in_order(

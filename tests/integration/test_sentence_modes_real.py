@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeAlias
-from uuid import uuid4
 
 import pytest
 from hypothesis import given
@@ -14,14 +13,14 @@ from hypothesis import strategies as st
 from libraries import (
     MODELS,
     REAL_DIMENSIONS,
+    bounded,
     driven,
     few_examples,
-    libraries,
     own_borders,
     padded,
     performing,
     questions,
-    remove,
+    side_by_side,
     small_document,
     vectors,
     write,
@@ -151,8 +150,6 @@ def test_the_order_of_nodes_changes_nothing(driver: Driver, chain: str, corpora:
 @given(st.data())
 def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names; also where the bounds are tight."""
-    run = uuid4().hex
-    written = {f"{run}-{number}": data.draw(libraries(), f"library {number}") for number in range(3)}
     bounds: dict[Mode, list[dict[str, Any]]] = {
         linear.linear: [
             {"steps": 3, "sentences": 3, "threshold": 0.3, "prior": 10, "chunks": 10, "hub": 1000},
@@ -163,9 +160,7 @@ def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: A
             {"entry": 2, "sentences": 3, "facts": 1, "hub": 2},
         ],
     }
-    try:
-        for corpus, library in written.items():
-            write_with_sentences(driver, corpus, library)
+    with side_by_side(driver, data, write=write_with_sentences) as written:
         for _ in range(4):
             vector, names = data.draw(vectors(), "vector"), data.draw(questions(), "names")
             entities = list(dict.fromkeys(names))
@@ -174,17 +169,13 @@ def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: A
                 some = data.draw(st.sampled_from(bounds[mode]), "bounds")
                 for corpus, library in written.items():
                     own = {document.id: own_borders(document) for document in library}
-                    with pytest.MonkeyPatch.context() as patch, suppress(AmbiguousError):
-                        patch.setattr(passage_graph, "LIMIT", limit)
-                        for bound, value in some.items():
-                            patch.setattr(linear if mode is linear.linear else hipporag, bound.upper(), value)
+                    module = linear if mode is linear.linear else hipporag
+                    with suppress(AmbiguousError), bounded(passage_graph, {"limit": limit}), bounded(module, some):
                         expected = twin(library, entities, vector, own, limit=limit, **some)
                         found = ask(driver, mode, corpus, entities, vector, limit)
                         assert scores_of(found) == pytest.approx(expected, abs=1e-6)
                         scores = [round(score, 9) for _, score in found]
                         assert scores == sorted(scores, reverse=True)
-    finally:
-        remove(driver, list(written))
 
 
 @pytest.mark.parametrize("mode", MODES)

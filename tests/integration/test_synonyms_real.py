@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, TypeVar
-from uuid import uuid4
 
 import pytest
 from at_server import migrated
@@ -17,13 +16,13 @@ from libraries import (
     MODELS,
     NAMES,
     REAL_DIMENSIONS,
+    bounded,
     driven,
     few_examples,
     find_evidence,
-    libraries,
     padded,
     performing,
-    remove,
+    side_by_side,
     small_document,
     staging,
     vectors,
@@ -31,6 +30,7 @@ from libraries import (
 )
 from naive import AmbiguousError, NaiveDocument, cosine, edges_of, windows
 from neo4j import Driver
+from operations import outcome
 
 from e2g_neo4j.indexing.vector_layers import ENTITIES
 from e2g_neo4j.managed_neo4j import Connection
@@ -65,23 +65,17 @@ def near(name: str, other: str, score: float) -> list[float]:
 def run(driver: Driver, operation: Operation[T], vectors: Mapping[str, Sequence[float]]) -> T:
     """The result of an operation, where the vectors of texts are given."""
     perform = performing(driver)
-    reply: Any = None
 
     def vector_of(text: str) -> list[float]:
         return list(vectors[text]) if text in vectors else MODELS.embedder.embed([text])[0].tolist()
 
-    while True:
-        try:
-            request: Any = operation.send(reply)
-        except StopIteration as end:
-            result: T = end.value
-            return result
+    def reply(request: Any) -> Any:
         if isinstance(request, Embed):
-            reply = vector_of(request.text)
-        elif isinstance(request, EmbedAll):
-            reply = [vector_of(text) for text in request.texts]
-        else:
-            reply = perform(request)
+            return vector_of(request.text)
+        return [vector_of(text) for text in request.texts] if isinstance(request, EmbedAll) else perform(request)
+
+    result: T = outcome(operation, reply)
+    return result
 
 
 def match(
@@ -196,11 +190,7 @@ def test_windows_with_relations_of_matches_come_first(
 @given(st.data())
 def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names, each searched as a whole or within some documents."""
-    unique = uuid4().hex
-    written = {f"{unique}-{number}": data.draw(libraries(NAMES), f"library {number}") for number in range(3)}
-    try:
-        for corpus, library in written.items():
-            write(driver, corpus, library)
+    with side_by_side(driver, data) as written:
         for _ in range(3):
             vector = data.draw(vectors(), "vector")
             chosen = {
@@ -214,9 +204,7 @@ def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver,
                 "RELATION": data.draw(st.sampled_from([0.05, 0.5]), "relation"),
             }
             for corpus, library in written.items():
-                with pytest.MonkeyPatch.context() as patch, suppress(AmbiguousError):
-                    for name, value in constants.items():
-                        patch.setattr(mode, name, value)
+                with suppress(AmbiguousError), bounded(mode, constants):
                     only = chosen[corpus]
                     expected = naive(library, library if only is None else only, vector, meant)
                     found = tuple(Match(key, key, "key", score) for key, score in meant.items())
@@ -226,8 +214,6 @@ def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver,
                         query = replace(query, documents={corpus: filtered})
                     ranked = driven(performing(driver), mode.by_relations(query, {corpus: found}), vector)
                     assert [window.id for window, _ in ranked] == expected
-    finally:
-        remove(driver, list(written))
 
 
 def naive(

@@ -7,35 +7,24 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from operations import WordModel
+from operations import WordModel, dialogue, text_row
 
 from e2g_neo4j.answering.map_reduce import without_overlaps
 from e2g_neo4j.answering.methods import AnswerOptions, answer
 from e2g_neo4j.errors import NotFoundError, QueryError
 from e2g_neo4j.retrieval.options import RetrievalOptions
-from e2g_neo4j.runtime.requests import Chat, Emit, Read
+from e2g_neo4j.runtime.requests import Read
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.chat import ChatReply
-from e2g_neo4j.types.results import Answer, Evidence
 
 TEXT = " ".join(f"w{number}." for number in range(300))
 """A document of 300 words, of which chunks of 100 share 20."""
 
 
-def row(id: str, start: int, end: int, document: str = "d") -> dict[str, Any]:
+def row(id: str, start: int, end: int) -> dict[str, Any]:
     """A window of the words from `start` to `end`."""
     words = TEXT.split()
     begins = len(" ".join([*words[:start], ""]))
-    text = " ".join(words[start:end])
-    window = {"id": id, "text": text, "start": begins, "end": begins + len(text), "page": "", "heading": ""}
-    return {
-        "chunk": id,
-        "document": document.upper(),
-        "document_id": document,
-        "source": f"{document}.txt",
-        "path": [],
-        "windows": [window],
-    }
+    return text_row(id, "D", id, " ".join(words[start:end]), begins)
 
 
 WINDOWS = [row("w0", 0, 50), row("w1", 50, 100), row("w2", 80, 150), row("w3", 150, 180), row("w4", 160, 300)]
@@ -51,34 +40,21 @@ def ask(*replies: str, tokens: int = 130, most: int = 64, size: int = 300, of: i
     settings = Settings().model_copy(update={"evidence_tokens": tokens, "map_calls": most})
     models: Any = SimpleNamespace(settings=settings, chat_model=WordModel())
     retrieval = RetrievalOptions(where=where or None)
-    operation: Any = answer(models, "Who?", ["c"], AnswerOptions(retrieval, method="all_text"))
-    left, prompts, emitted = list(replies), list[str](), list[Evidence]()
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            assert not left, "fewer calls than expected"
-            found: Answer = end.value
-            return emitted[0], prompts, found
+
+    def rows(request: Any) -> list[dict[str, Any]]:
         match request:
             case Read("query/matching_documents", parameters):
                 assert bool(parameters["where"]) == bool(where)
-                reply = [{"documents": ["d"][:of], "of": of, "windows": 5, "index_windows": 5}]
+                return [{"documents": ["d"][:of], "of": of, "windows": 5, "index_windows": 5}]
             case Read("query/reading_order", parameters):
                 assert parameters == {"corpus": "c", "ids": ["d"]}
-                reply = [{"id": "d", "tokens": size, "windows": [f"w{number}" for number in range(5)]}]
-            case Read("query/windows", parameters):
-                reply = [one for one in reversed(WINDOWS) if one["chunk"] in parameters["ids"]]
-            case Emit():
-                assert not prompts, "the evidence comes before the first call"
-                emitted.append(request.evidence)
-                reply = None
-            case Chat():
-                prompts.append(request.request.user)
-                reply = ChatReply(left.pop(0), "stop", 10, 3)
-            case _:
-                raise AssertionError(request)
+                return [{"id": "d", "tokens": size, "windows": [f"w{number}" for number in range(5)]}]
+        assert request.statement == "query/windows"
+        return [one for one in reversed(WINDOWS) if one["chunk"] in request.parameters["ids"]]
+
+    operation = answer(models, "Who?", ["c"], AnswerOptions(retrieval, method="all_text"))
+    found, asked, emitted = dialogue(operation, replies, rows)
+    return emitted, [one.request.user for one in asked], found
 
 
 def test_all_text_is_read_once_and_in_order() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from operations import MODEL, WordModel, conversation
 
 from e2g_neo4j.answering.calls import PROMPTS, Calls
 from e2g_neo4j.answering.citations import CitationFilter
@@ -20,19 +21,6 @@ from e2g_neo4j.types.chat import ChatReply
 from e2g_neo4j.types.results import Evidence, Fact, Passage
 
 OPTIONS = ("Luke Farran", "Josiah Quill", "nobody")
-
-
-class Counting:
-    """A model of which only the token count matters: one a word."""
-
-    name = "counting"
-    context: int | None = None
-
-    def count(self, text: str) -> int:
-        return len(text.split())
-
-
-COUNTING: Any = Counting()
 
 
 def passage(start: int, words: int, document: str = "The log", level: int = 0) -> Passage:
@@ -49,13 +37,13 @@ def evidence(*passages: Passage) -> Evidence:
 
 def test_facts_are_given_as_statements_as_far_as_they_fit() -> None:
     facts = [Fact(f"A{n}", f"id:{n}", "KNOWS", "B", "id:b", {"since": "1900"}) for n in range(10)]
-    given = facts_within_budget(facts, 40, COUNTING)
+    given = facts_within_budget(facts, 40, MODEL)
     assert 0 < len(given) < 10
     assert given[0].text == "A0 KNOWS B (since: 1900)"
     assert (given[0].source, given[0].nodes) == ("id:0 id:b", ("id:0", "id:b"))
     told = request_for("Who?", given, (), "{fence}", 100).user
     assert f"[{len(given)}] " in told
-    assert facts_within_budget(facts, 0, COUNTING) == ()
+    assert facts_within_budget(facts, 0, MODEL) == ()
 
 
 # --- citations ---------------------------------------------------------------------------------------
@@ -110,25 +98,25 @@ def test_pieces_and_the_whole_are_shown_alike(said, size):
 
 def test_the_best_passages_are_given_in_reading_order():
     best, second, third = passage(5000, 60), passage(0, 60, "A letter"), passage(100, 60)
-    assert within_budget([best, second, third], 400, COUNTING) == (third, best, second)
-    assert within_budget([best, second, third], 140, COUNTING) == (best, second)
+    assert within_budget([best, second, third], 400, MODEL) == (third, best, second)
+    assert within_budget([best, second, third], 140, MODEL) == (best, second)
 
 
 def test_headings_are_part_of_the_budget():
-    given = within_budget([passage(1000 * n, 10) for n in range(30)], 130, COUNTING)
-    assert sum(COUNTING.count(numbered(one, n)) for n, one in enumerate(given, 1)) == 130
+    given = within_budget([passage(1000 * n, 10) for n in range(30)], 130, MODEL)
+    assert sum(MODEL.count(numbered(one, n)) for n, one in enumerate(given, 1)) == 130
 
 
 def test_a_passage_that_does_not_fit_is_cut_at_a_sentence_and_keeps_its_place():
     long = passage(300, 400)
-    [cut] = within_budget([long], 100, COUNTING)
+    [cut] = within_budget([long], 100, MODEL)
     assert len(cut.text.split()) <= 100
     assert cut.text.endswith(".")
     assert (cut.start, cut.end) == (300, 300 + len(cut.text))
     assert long.text.startswith(cut.text)
-    [summary] = within_budget([passage(300, 400, level=1)], 100, COUNTING)
+    [summary] = within_budget([passage(300, 400, level=1)], 100, MODEL)
     assert summary.end == passage(300, 400).end  # offsets of the text that it stands for
-    assert within_budget([long], 20, COUNTING) == ()
+    assert within_budget([long], 20, MODEL) == ()
 
 
 # --- the prompt --------------------------------------------------------------------------------------
@@ -175,17 +163,11 @@ def test_prompts_of_ones_own_replace_the_bundled_ones(tmp_path):
 
 def told(reply: str | list[str], *passages: Passage, options: tuple[str, ...] = (), **more):
     """The answer that a model's reply, or one reply after the other, leads to."""
-    operation = answer_from(evidence(*passages), Calls(COUNTING, Settings()), options)
-    replies = [reply] if isinstance(reply, str) else reply
-    step: Any = next(operation)
-    requests = []
-    try:
-        for text in replies:
-            requests.append(step.request)
-            step = operation.send(ChatReply(text, more.get("finish", "stop"), 1, 1, logprobs=more.get("logprobs", ())))
-    except StopIteration as end:
-        return end.value, requests
-    raise AssertionError("more was asked for")
+    operation = answer_from(evidence(*passages), Calls(MODEL, Settings()), options)
+    texts = [reply] if isinstance(reply, str) else reply
+    finish, logprobs = more.get("finish", "stop"), more.get("logprobs", ())
+    found, asked = conversation(operation, [ChatReply(text, finish, 1, 1, logprobs=logprobs) for text in texts])
+    return found, [one.request for one in asked]
 
 
 def test_thinking_is_no_part_of_an_answer():
@@ -218,17 +200,14 @@ def test_that_the_evidence_does_not_say_is_an_answer(said):
 
 
 def test_without_evidence_nobody_is_asked():
-    operation = answer_from(evidence(), Calls(COUNTING, Settings()))
+    operation = answer_from(evidence(), Calls(MODEL, Settings()))
     with pytest.raises(StopIteration) as end:
         next(operation)
     assert (end.value.value.found, end.value.value.text) == (False, "The evidence does not say.")
 
 
 def test_a_context_without_room_for_evidence_is_an_error():
-    class Narrow(Counting):
-        context = 1200
-
-    narrow: Any = Narrow()
+    narrow: Any = WordModel(1200)
 
     with pytest.raises(ModelError, match="E2G_LLM_CONTEXT"):
         next(answer_from(evidence(passage(0, 60)), Calls(narrow, Settings())))
@@ -277,4 +256,4 @@ def test_a_choice_is_asked_for_with_log_probabilities_and_again_without_a_letter
 @pytest.mark.parametrize("number", [1, 27])
 def test_options_are_2_to_26(number):
     with pytest.raises(QueryError, match="2 to 26"):
-        next(answer_from(evidence(passage(0, 60)), Calls(COUNTING, Settings()), ("x",) * number))
+        next(answer_from(evidence(passage(0, 60)), Calls(MODEL, Settings()), ("x",) * number))

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from neo4j.spatial import WGS84Point
 from neo4j.time import Date, DateTime, Duration, Time
+from operations import outcome
 
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.indexing.adopting import node_properties, text_nodes
 from e2g_neo4j.indexing.adopting.text_nodes import TextNodes
 from e2g_neo4j.indexing.chunking import chunk_ids, whole_nodes
-from e2g_neo4j.runtime.requests import Read
 from e2g_neo4j.types.documents import ADOPTED, CHUNKER, cut_by
 from e2g_neo4j.types.properties import check_names
 from e2g_neo4j.types.reports import Adoption
@@ -30,31 +30,27 @@ def node(
 def read(rows: list[dict[str, Any]], documents: dict[str, dict[str, Any]] | None = None, **options: Any) -> TextNodes:
     """What is made of these nodes, given page by page, and of the properties of the nodes of their documents."""
     operation = text_nodes.read("c", Adoption("Chunk", **options))
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            found: TextNodes = end.value
-            return found
-        assert isinstance(request, Read)
-        if request.statement == "adopt/nodes":
-            later = sorted(
-                (row for row in rows if row["node"] > request.parameters["after"]), key=lambda row: row["node"]
-            )
-            reply = later[: request.parameters["limit"]]
-        elif request.statement == "adopt/known":
-            reply = [{"nodes": len(rows), "properties": ["id", "text"], "types": [], "labels": ["Chunk"]}]
-        elif request.statement == "adopt/properties":
-            properties = (documents or {}) | {row["node"]: row["properties"] for row in rows}
-            nodes, names = request.parameters["nodes"], request.parameters["names"]
-            reply = [{"node": id, "values": [properties[id].get(name) for name in names]} for id in reversed(nodes)]
-        else:
-            reply = [
-                {**row, "text": row["text"] if isinstance(row["text"], str) else "", "names": ["text"]}
-                for row in rows
-                if row["node"] in request.parameters["nodes"]
-            ]
+
+    def reply(request: Any) -> list[dict[str, Any]]:
+        asked = request.parameters
+        match request.statement:
+            case "adopt/nodes":
+                later = (row for row in rows if row["node"] > asked["after"])
+                return sorted(later, key=lambda row: row["node"])[: asked["limit"]]
+            case "adopt/known":
+                return [{"nodes": len(rows), "properties": ["id", "text"], "types": [], "labels": ["Chunk"]}]
+            case "adopt/properties":
+                known = (documents or {}) | {row["node"]: row["properties"] for row in rows}
+                names = asked["names"]
+                return [{"node": id, "values": [known[id].get(name) for name in names]} for id in asked["nodes"][::-1]]
+        return [
+            {**row, "text": row["text"] if isinstance(row["text"], str) else "", "names": ["text"]}
+            for row in rows
+            if row["node"] in asked["nodes"]
+        ]
+
+    found: TextNodes = outcome(operation, reply)
+    return found
 
 
 def test_a_document_is_its_texts_in_order_and_knows_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from itertools import combinations, pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from operations import chunk_row
 
 from e2g_neo4j.indexing.communities.hierarchy import LARGEST, Community, communities
 from e2g_neo4j.indexing.communities.reports import CHARACTERS, SentenceEntities, choose_sentences, titles
@@ -139,15 +140,7 @@ def test_windows_of_communities_come_by_turns() -> None:
             for id, score in (("x", 0.6), ("y", 0.7))
         ],
         "candidates": [
-            {
-                "chunk": "c",
-                "document": "d",
-                "index": 0,
-                "tokens": 500,
-                "persistence": 0.3,
-                "shares": [0.2] * 5,
-                "windows": [{"number": number, "score": score, "at": number} for number, (score, _) in scores.items()],
-            }
+            chunk_row("c", [{"number": n, "score": s, "at": n} for n, (s, _) in scores.items()], shares=[0.2] * 5)
         ],
     }
     assert [(window.number, score) for window, score in by_turns([row])] == [

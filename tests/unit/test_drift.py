@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
-from operations import MODEL
+from operations import MODEL, conversation
 
 from e2g_neo4j.answering import drift as module
 from e2g_neo4j.answering import methods as answering
@@ -20,9 +20,9 @@ from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import example_texts
 from e2g_neo4j.models.chat.prompts import load_prompt
 from e2g_neo4j.retrieval.options import RetrievalOptions
-from e2g_neo4j.runtime.requests import Chat, Embed, Emit, Operation, Read
+from e2g_neo4j.runtime.requests import Embed, Emit, Operation
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.chat import ChatReply, ChatRequest
+from e2g_neo4j.types.chat import ChatRequest
 from e2g_neo4j.types.results import Answer, Evidence, Fact, Passage, Turn
 
 
@@ -73,7 +73,9 @@ class Search:
         return evidence(question, *self.passages.get(question, ()), round_trips=2)
         yield
 
-    def rows(self, request: Read) -> list[dict[str, Any]]:
+    def rows(self, request: Any) -> list[Any]:
+        if isinstance(request, Embed):
+            return [1.0]
         match request.statement:
             case "query/corpus":
                 return [self.layers]
@@ -88,25 +90,13 @@ class Search:
         settings = Settings().model_copy(update={"evidence_tokens": options.pop("tokens", 1000)})
         models: Any = OneModel()
         retrieval = RetrievalOptions(**options)
-        operation: Any = drift(found, models, Calls(MODEL, settings, usage_of(found)), retrieval)
-        left = list(replies)
-        reply: Any = None
-        while True:
-            try:
-                request = operation.send(reply)
-            except StopIteration as end:
-                assert not left, "fewer calls than expected"
-                answer: Answer = end.value
-                return answer
-            if isinstance(request, Embed):
-                reply = [1.0]
-            elif isinstance(request, Read):
-                reply = self.rows(request)
-            else:
-                assert isinstance(request, Chat)
-                self.requests.append(request.request)
-                assert bool(request.shown.add("Luke was there. ")) == request.request.system.startswith("Answer the")
-                reply = ChatReply(left.pop(0), "stop", 10, 3)
+        operation = drift(found, models, Calls(MODEL, settings, usage_of(found)), retrieval)
+        answer: Answer
+        answer, asked = conversation(operation, replies, self.rows)
+        for one in asked:
+            assert bool(one.shown.add("Luke was there. ")) == one.request.system.startswith("Answer the")
+        self.requests += [one.request for one in asked]
+        return answer
 
     def asked(self) -> list[str]:
         """What each prompt asks, and with what."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from libraries import StubModels
-from operations import WordModel
+from operations import WordModel, dialogue, text_row
 
 from e2g_neo4j.answering.batches import batches_of
 from e2g_neo4j.answering.calls import PROMPTS
@@ -21,9 +21,9 @@ from e2g_neo4j.models.chat.json_replies import objects_in
 from e2g_neo4j.models.chat.prompts import load_prompt
 from e2g_neo4j.models.entities.pipeline import load_pipeline
 from e2g_neo4j.retrieval.options import RetrievalOptions
-from e2g_neo4j.runtime.requests import Chat, EmbedAll, Emit, Read
+from e2g_neo4j.runtime.requests import EmbedAll, Read
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.chat import ChatReply, ChatRequest
+from e2g_neo4j.types.chat import ChatRequest
 from e2g_neo4j.types.results import Answer, CitedReport, Evidence, Passage, Point, Turn
 
 MADE_WITH = {"embedding_model": "m", "dimensions": 1, "pooling": "p", "spacy_model": "s"}
@@ -88,22 +88,8 @@ class Corpus:
                 ]
             case "query/windows":
                 ids = request.parameters["ids"] if self.texts else []
-                return [window_row(id) for id in ids]
+                return [text_row(f"c{id}", "Log", id, f"Text of {id}.", 100 * ord(id[1])) for id in ids]
         raise AssertionError(request.statement)
-
-
-def window_row(id: str) -> dict[str, Any]:
-    start = 100 * ord(id[1])
-    text = f"Text of {id}."
-    window = {"id": id, "text": text, "start": start, "end": start + len(text), "page": "", "heading": ""}
-    return {
-        "chunk": f"c{id}",
-        "document": "Log",
-        "document_id": "d",
-        "source": "log.txt",
-        "path": [],
-        "windows": [window],
-    }
 
 
 @dataclass
@@ -127,30 +113,16 @@ def ask(corpus: Corpus, *replies: str, tokens: int = 100, map_calls: int = 64, *
     progress: list[tuple[str, int, int]] = []
     retrieval = more.pop("retrieval", RetrievalOptions())
     show = lambda *step: progress.append(step)  # noqa: E731
-    operation: Any = answer(models, "Who?", ["c"], AnswerOptions(retrieval, method="global", **more), progress=show)
-    left, requests, emitted = list(replies), list[ChatRequest](), list[Evidence]()
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            assert not left, "fewer calls than expected"
-            [evidence] = emitted
-            return Run(end.value, evidence, requests, progress)
-        match request:
-            case Emit():
-                assert len(requests) == len(retrieval.history), "the evidence comes before the first call about it"
-                emitted.append(request.evidence)
-                reply = None
-            case EmbedAll():
-                reply = [[1.0] for _ in request.texts]
-            case Chat():
-                requests.append(request.request)
-                final = request.request.system.startswith("Answer the question from the points")
-                assert bool(request.shown.add("Luke was there. ")) == final
-                reply = ChatReply(left.pop(0), "stop", 10, 3)
-            case _:
-                reply = corpus.rows(request)
+
+    def reply(request: Any) -> Any:
+        return [[1.0] for _ in request.texts] if isinstance(request, EmbedAll) else corpus.rows(request)
+
+    operation = answer(models, "Who?", ["c"], AnswerOptions(retrieval, method="global", **more), progress=show)
+    found, asked, emitted = dialogue(operation, replies, reply, len(retrieval.history))
+    for one in asked:
+        final = one.request.system.startswith("Answer the question from the points")
+        assert bool(one.shown.add("Luke was there. ")) == final
+    return Run(found, emitted, [one.request for one in asked], progress)
 
 
 def shown_reports(request: ChatRequest) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from operations import chunk_row
 
 from e2g_neo4j.retrieval.strategies import lazy
 from e2g_neo4j.retrieval.strategies.lazy import Key, ranked, visit
@@ -49,15 +50,7 @@ def test_a_turn_tests_several_windows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def row(corpus: str, scores: list[float], of: list[str], mean: float, deviation: float) -> dict[str, Any]:
     candidates = [
-        {
-            "chunk": f"{corpus}{at}",
-            "document": corpus,
-            "index": at,
-            "tokens": 100,
-            "persistence": 0.2,
-            "shares": [1.0],
-            "windows": [{"number": 0, "score": score, "at": at}],
-        }
+        chunk_row(f"{corpus}{at}", [{"number": 0, "score": score, "at": at}], document=corpus, index=at)
         for at, score in enumerate(scores)
     ]
     communities = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from operations import chunk_row
 
 from e2g_neo4j.retrieval.explain import with_entities_reason
 from e2g_neo4j.retrieval.linking import Linked
@@ -17,17 +18,8 @@ from e2g_neo4j.runtime.requests import Embed
 
 def row(*windows: tuple[int, float, str], **found: Any) -> dict[str, Any]:
     """A row of `lightrag.cypher`: a chunk of five windows, of which some are found; each mentions some letters."""
-    candidate = {
-        "chunk": "d-c0",
-        "document": "d",
-        "index": 0,
-        "tokens": 100,
-        "shares": [0.2] * 5,
-        "persistence": 0.3,
-        "windows": [
-            {"number": number, "score": score, "mentioned": list(letters)} for number, score, letters in windows
-        ],
-    }
+    given = [{"number": number, "score": score, "mentioned": list(letters)} for number, score, letters in windows]
+    candidate = chunk_row("d-c0", given, shares=[0.2] * 5)
     return {"nearest": [], "named": [], "local": [], "global": [], "candidates": [candidate]} | found
 
 

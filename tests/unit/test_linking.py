@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from operations import outcome
 
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.indexing import entity_linking
@@ -46,24 +47,22 @@ def linked(
     """What `link` reports and writes, with a database that answers from these rows."""
     operation = link("c", labels=["Person"], name="name", aliases="aliases", type=None, embed=embed, dry_run=dry_run)
     written: list[Write] = []
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            return end.value, written
+
+    def reply(request: Any) -> Sequence[dict[str, Any]]:
         match request:
             case Read("link/entities"):
-                reply = ours
+                return ours
             case Read("adopt/adopted"):
-                reply = [{"adopts": None}]
+                return [{"adopts": None}]
             case Read("link/nodes", {"after": after, "limit": limit}):
-                reply = [row for row in theirs if row["node"] > after][:limit]
+                return [row for row in theirs if row["node"] > after][:limit]
             case Read("link/links"):
-                reply = list(before)
-            case Write():
-                written.append(request)
-                reply = []
+                return before
+        assert isinstance(request, Write)
+        written.append(request)
+        return []
+
+    return outcome(operation, reply), written
 
 
 def found(report: LinkReport) -> list[tuple[str, str, str, float]]:

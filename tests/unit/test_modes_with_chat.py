@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from operations import WordModel, conversation
+from operations import WordModel, chunk_row, conversation
 
 from e2g_neo4j.errors import ConfigurationError, QueryError
 from e2g_neo4j.models.chat.json_replies import LONGEST_TEXT, objects_in, valid_numbers
@@ -79,43 +79,45 @@ def drive(operation: Any, rows: Callable[[str, dict[str, Any]], list[dict[str, A
 # --- replies -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("reply", "numbers"),
-    [
-        ('{"relevant": [1, 3]}', [1, 3]),
-        ('First: {"relevant": [2]}\n```json\n{"relevant": ["3", 1.0, 3]}\n```', [3, 1]),
-        ('{"relevant": []}', []),
-        ('{"why": {"a": 1}, "relevant": [3, 9]}', [3]),
-        *((one, None) for one in HOSTILE),
-    ],
-)
-def test_numbers_of_relevant_items(reply: str, numbers: list[int] | None) -> None:
-    assert relevant_numbers(reply, 3) == numbers
+PARSERS: dict[str, Callable[[str], Any]] = {
+    "relevant": lambda reply: relevant_numbers(reply, 3),
+    "ratings": lambda reply: ratings_in(reply, 3),
+    "keywords": keywords_in,
+    "synonyms": synonyms.keywords_in,
+    "parts": lambda reply: lazy.parts_in(reply, ["Who taught Orla Venn?"]),
+}
+PARSED = [
+    ("relevant", '{"relevant": [1, 3]}', [1, 3]),
+    ("relevant", 'First: {"relevant": [2]}\n```json\n{"relevant": ["3", 1.0, 3]}\n```', [3, 1]),
+    ("relevant", '{"relevant": []}', []),
+    ("relevant", '{"why": {"a": 1}, "relevant": [3, 9]}', [3]),
+    ("ratings", '{"1": 4, "2": 0}', {1: 4, 2: 0}),
+    ("ratings", '{"1": 6, "2": "5", "3": 2, "4": -1}', {2: 5, 3: 2}),
+    (
+        "keywords",
+        '{"high_level": ["the sea", "the sea"], "low_level": ["Ann  Bay"]}',
+        Keywords(("the sea",), ("Ann Bay",)),
+    ),
+    ("keywords", '{"low_level": "Ann, Bob"}', Keywords((), ("Ann", "Bob"))),
+    ("keywords", '{"low_level": ["\\ud800Ann"]}', Keywords((), ("Ann",))),
+    (
+        "synonyms",
+        '{"keywords": ["The Clockmakers", "horologist", "horologist"]}',
+        {"clockmakers": "The Clockmakers", "horologist": "horologist"},
+    ),
+    ("synonyms", '{"keywords": "Ann Bay, sailor"}', {"ann bay": "Ann Bay", "sailor": "sailor"}),
+    ("synonyms", '{"keywords": ["!?"]}', None),
+    ("parts", '{"questions": ["Who  is Ann?", "Who is Ann?", "\\ud800Why?", 3, ""]}', ["Who is Ann?", "Why?"]),
+    ("parts", json.dumps({"questions": [str(number) for number in range(9)]}), ["0", "1", "2", "3", "4"]),
+    ("parts", json.dumps({"questions": ["x" * 301, "Who taught Orla Venn?"]}), None),
+    ("parts", '{"questions": "Who is Ann?"}', None),
+    *((parser, reply, None) for parser in PARSERS for reply in HOSTILE),
+]
 
 
-@pytest.mark.parametrize(
-    ("reply", "ratings"),
-    [
-        ('{"1": 4, "2": 0}', {1: 4, 2: 0}),
-        ('{"1": 6, "2": "5", "3": 2, "4": -1}', {2: 5, 3: 2}),
-        *((one, None) for one in HOSTILE),
-    ],
-)
-def test_ratings_of_reports(reply: str, ratings: dict[int, int] | None) -> None:
-    assert ratings_in(reply, 3) == ratings
-
-
-@pytest.mark.parametrize(
-    ("reply", "keywords"),
-    [
-        ('{"high_level": ["the sea", "the sea"], "low_level": ["Ann  Bay"]}', Keywords(("the sea",), ("Ann Bay",))),
-        ('{"low_level": "Ann, Bob"}', Keywords((), ("Ann", "Bob"))),
-        ('{"low_level": ["\\ud800Ann"]}', Keywords((), ("Ann",))),
-        *((one, None) for one in HOSTILE),
-    ],
-)
-def test_keywords(reply: str, keywords: Keywords | None) -> None:
-    assert keywords_in(reply) == keywords
+@pytest.mark.parametrize(("parser", "reply", "found"), PARSED)
+def test_what_is_read_of_a_reply(parser: str, reply: str, found: Any) -> None:
+    assert PARSERS[parser](reply) == found
 
 
 def test_keywords_are_few_and_short() -> None:
@@ -123,22 +125,6 @@ def test_keywords_are_few_and_short() -> None:
     assert found is not None
     assert len(found.general[0]) == LONGEST_TEXT
     assert len(found.specific) == lightrag.KEYWORDS
-
-
-@pytest.mark.parametrize(
-    ("reply", "keywords"),
-    [
-        (
-            '{"keywords": ["The Clockmakers", "horologist", "horologist"]}',
-            {"clockmakers": "The Clockmakers", "horologist": "horologist"},
-        ),
-        ('{"keywords": "Ann Bay, sailor"}', {"ann bay": "Ann Bay", "sailor": "sailor"}),
-        ('{"keywords": ["!?"]}', None),
-        *((one, None) for one in HOSTILE),
-    ],
-)
-def test_keywords_and_synonyms(reply: str, keywords: dict[str, str] | None) -> None:
-    assert synonyms.keywords_in(reply) == keywords
 
 
 def test_keywords_of_the_example_are_no_keywords() -> None:
@@ -240,15 +226,7 @@ def test_a_context_that_is_too_small_is_told_and_nothing_is_asked() -> None:
 def lazy_row(corpus: str, windows: int, communities: dict[str, tuple[str | None, list[int]]]) -> dict[str, Any]:
     """Windows of falling scores, all of them irrelevant by vector."""
     candidates = [
-        {
-            "chunk": f"{corpus}{at}",
-            "document": corpus,
-            "index": at,
-            "tokens": 100,
-            "persistence": 0.2,
-            "shares": [1.0],
-            "windows": [{"number": 0, "score": 0.9 - at / 100, "at": at}],
-        }
+        chunk_row(f"{corpus}{at}", [{"number": 0, "score": 0.9 - at / 100, "at": at}], document=corpus, index=at)
         for at in range(windows)
     ]
     listed = [{"id": id, "parent": parent, "windows": of} for id, (parent, of) in communities.items()]
@@ -343,20 +321,6 @@ def test_a_part_that_cannot_be_tested_is_ranked_by_vector(monkeypatch: pytest.Mo
         "The chat model was called 2 times, the maximum: vectors decide instead.",
         "The chat model found 1 of 2 tested windows relevant.",
     ]
-
-
-@pytest.mark.parametrize(
-    ("reply", "parts"),
-    [
-        ('{"questions": ["Who  is Ann?", "Who is Ann?", "\\ud800Why?", 3, ""]}', ["Who is Ann?", "Why?"]),
-        (json.dumps({"questions": [str(number) for number in range(9)]}), ["0", "1", "2", "3", "4"]),
-        (json.dumps({"questions": ["x" * 301, "Who taught Orla Venn?"]}), None),
-        ('{"questions": "Who is Ann?"}', None),
-        *((one, None) for one in HOSTILE),
-    ],
-)
-def test_parts_of_a_question(reply: str, parts: list[str] | None) -> None:
-    assert lazy.parts_in(reply, ["Who taught Orla Venn?"]) == parts
 
 
 def test_a_question_that_is_not_split_stays_whole() -> None:
@@ -464,15 +428,8 @@ def lightrag_rows(statement: str, parameters: dict[str, Any]) -> list[dict[str, 
     windows = (
         {0: (0.9, []), 1: (0.8, ["ann"])} if parameters["vector"] == [1.0] else {2: (0.99, ["b", "c"]), 3: (1, [])}
     )
-    candidate = {
-        "chunk": "w0",
-        "document": "w",
-        "index": 0,
-        "tokens": 100,
-        "shares": [0.2] * 5,
-        "persistence": 0.3,
-        "windows": [{"number": n, "score": score, "mentioned": of} for n, (score, of) in windows.items()],
-    }
+    found = [{"number": n, "score": score, "mentioned": of} for n, (score, of) in windows.items()]
+    candidate = chunk_row("w0", found, document="w", shares=[0.2] * 5)
     first = parameters["vector"] == [1.0]
     assert parameters["entry"] == (0 if first and parameters["names"] == ["ann"] else lightrag.ENTRY)
     return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from operations import chunk_row
 
 from e2g_neo4j.retrieval.explain import with_entities_reason
 from e2g_neo4j.retrieval.linking import Linked
@@ -76,15 +77,8 @@ def test_each_relation_is_a_parameter_once() -> None:
 
 def row(document: str, index: int, *windows: tuple[int, float, float | None]) -> dict[str, Any]:
     """A row of `pagerank_windows.cypher`: a chunk of three windows, of which some are found."""
-    return {
-        "chunk": f"{document}-c{index}",
-        "document": document,
-        "index": index,
-        "tokens": 100,
-        "shares": [0.2, 0.3, 0.5],
-        "persistence": 0.3,
-        "windows": [list(window) for window in windows],
-    }
+    given, shares = [list(window) for window in windows], [0.2, 0.3, 0.5]
+    return chunk_row(f"{document}-c{index}", given, document=document, index=index, shares=shares)
 
 
 def test_relations_rank_windows_then_cosines_then_the_text() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from operations import outcome
 from tiny_models import write_cross_encoder, write_embedder
 
 from e2g_neo4j.errors import ModelError
@@ -177,23 +178,20 @@ def row(chunk: str, index: int, **more: Any) -> dict[str, Any]:
 def driven(operation: Any, scores: dict[str, float]) -> tuple[tuple[Passage, ...], list[str]]:
     """The passages, and what was requested. A window is a chunk with one text, its id; so is a chunk."""
     requested: list[str] = []
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            return end.value, requested
+
+    def text_of(id: str) -> dict[str, Any]:
+        chunk = id.partition("-w")[0]
+        text = {"text": id, "start": 1000 * int(chunk[1:]), "end": 1000 * int(chunk[1:]) + len(id)}
+        return {**row(chunk, int(chunk[1:]), **text), "chunk": chunk, "windows": [{"id": id, **text}]}
+
+    def reply(request: Any) -> list[Any]:
         if isinstance(request, Rerank):
             requested.append("rerank")
-            reply = [scores[text] for text in request.texts]
-            continue
+            return [scores[text] for text in request.texts]
         requested.append(request.statement)
-        reply = []
-        for id in request.parameters["ids"]:
-            chunk = id.partition("-w")[0]
-            text = {"text": id, "start": 1000 * int(chunk[1:]), "end": 1000 * int(chunk[1:]) + len(id)}
-            of_chunk = row(chunk, int(chunk[1:]), **text)
-            reply.append({**of_chunk, "chunk": chunk, "windows": [{"id": id, **text}]})
+        return [text_of(id) for id in request.parameters["ids"]]
+
+    return outcome(operation, reply), requested
 
 
 WINDOWS = [(Window(f"c{3 * n}", 0, "d", 3 * n, True, 1.0, 100.0, 0.0), -float(n)) for n in range(6)]

@@ -84,14 +84,6 @@ def test_a_chunk_without_vectors_names_the_command() -> None:
 # --- PageRank ----------------------------------------------------------------------------------------
 
 
-def test_pagerank_of_three_passages_is_as_by_hand() -> None:
-    """P1 mentions A, P2 both, P3 B; A and B are seeds of one half. An entity passes a quarter of its own to each of its
-    two passages, and P1 half of its own back: A = 1/4 + (A/4)/2 + (A/2)/4, so A = B = 1/3, P1 = P3 = 1/12, P2 = 1/6."""
-    three = graph((0.1, 1.0, {"a": 1}), (0.1, 2.0, {"a": 1, "b": 1}), (0.1, 1.0, {"b": 1}))
-    degrees, seeds = {("c", "a"): 2.0, ("c", "b"): 2.0}, {("c", "a"): 0.5, ("c", "b"): 0.5}
-    assert pagerank(three, degrees, seeds, np.zeros(3)).tolist() == pytest.approx([1 / 12, 1 / 6, 1 / 12], abs=1e-10)
-
-
 def test_what_leaves_the_graph_returns_to_the_seeds() -> None:
     """A is in two windows, of which one is looked at; that one mentions another entity, which is not. The window W gets
     A/4, and A gets W/4 of it. The rest returns to A: A + W = 1, so A = 4/5 and W = 1/5."""
@@ -104,13 +96,6 @@ def test_windows_are_seeds_too() -> None:
     two = graph((0.4, 0.0, {}), (0.8, 0.0, {}))
     assert pagerank(two, {}, {}, np.array([1.0, 3.0])).tolist() == pytest.approx([0.25, 0.75])
     assert pagerank(two, {}, {}, np.zeros(2)).tolist() == [0, 0]
-
-
-def test_more_sentences_get_more() -> None:
-    """1 + ln 3 against 1."""
-    two = graph((0.1, 1 + log(3), {"a": 3}), (0.1, 1.0, {"a": 1}))
-    one, other = pagerank(two, {("c", "a"): 2 + log(3)}, {("c", "a"): 1.0}, np.zeros(2))
-    assert one / other == pytest.approx(1 + log(3))
 
 
 def test_cosines_are_scaled_from_0_to_1() -> None:

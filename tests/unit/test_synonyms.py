@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from operations import chunk_row
 
 from e2g_neo4j.models.entities.keywords import keywords
 from e2g_neo4j.models.entities.pipeline import load_pipeline
@@ -91,15 +92,7 @@ def test_keywords_are_bounded_and_embedded_together_as_they_are_spelled() -> Non
 def candidates(corpus: str, windows: list[tuple[float, list[int]]]) -> dict[str, Any]:
     """Windows with their own scores and relations: of ann with bob, ann with cid, and dan with eve."""
     found = [
-        {
-            "chunk": f"{corpus}{at}",
-            "document": corpus,
-            "index": at,
-            "tokens": 100,
-            "persistence": 0.2,
-            "shares": [1.0],
-            "windows": [{"number": 0, "score": score, "relations": of}],
-        }
+        chunk_row(f"{corpus}{at}", [{"number": 0, "score": score, "relations": of}], document=corpus, index=at)
         for at, (score, of) in enumerate(windows)
     ]
     return {"corpus": corpus, "relations": [["ann", "bob"], ["ann", "cid"], ["dan", "eve"]], "candidates": found}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
+from operations import outcome
 
 from e2g_neo4j.answering.text_to_cypher import text_to_cypher
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError, QueryError, UnusableReplyError
@@ -38,25 +39,20 @@ def run(
     question: str = "Who?",
 ) -> tuple[Any, list[Any]]:
     """The result of the operation and its requests; `results` answers those to the driver."""
-    operation: Any = text_to_cypher(models(), question, "novels")
     seen: list[Any] = []
     texts = iter(replies)
-    reply: Any = None
-    try:
-        request = operation.send(None)
-        while True:
-            seen.append(request)
-            if isinstance(request, Chat):
-                reply = ChatReply(next(texts), "stop", 100, 10)
-            elif isinstance(request, CallDriver):
-                assert results, "the statement was run"
-                reply = next(results)
-            else:
-                found = state or {"found": True, "others": False}
-                reply = [found if request.statement == "query/other_corpora" else NAMES]
-            request = operation.send(reply)
-    except StopIteration as end:
-        return end.value, seen
+
+    def reply(request: Any) -> Any:
+        seen.append(request)
+        if isinstance(request, Chat):
+            return ChatReply(next(texts), "stop", 100, 10)
+        if isinstance(request, CallDriver):
+            assert results, "the statement was run"
+            return next(results)
+        found = state or {"found": True, "others": False}
+        return [found if request.statement == "query/other_corpora" else NAMES]
+
+    return outcome(text_to_cypher(models(), question, "novels"), reply), seen
 
 
 def test_it_is_off_unless_a_setting_allows_it() -> None:

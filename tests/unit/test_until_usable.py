@@ -6,22 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from operations import WordModel, conversation
 
 from e2g_neo4j.models.chat.until_usable import MARGIN, TRIES, ask_until_usable
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, ChatUsage
-
-
-class Model:
-    """A model that counts a token a word."""
-
-    name = "model"
-
-    def __init__(self, context: int | None) -> None:
-        self.context = context
-
-    def count(self, text: str) -> int:
-        return len(text.split())
-
 
 FIRST = ChatRequest("System.", "User.", max_tokens=100, seed=30)
 
@@ -30,23 +18,18 @@ def run(
     *replies: str, context: int | None = None, again: Callable[[], ChatRequest] | None = None, tries: int = TRIES
 ) -> tuple[str | None, list[ChatRequest], ChatUsage]:
     """Answer the requests with these replies, of which only those without "no" are usable, and "no…" are cut off."""
-    used, requests = ChatUsage(), list[ChatRequest]()
+    used = ChatUsage()
     operation: Any = ask_until_usable(
-        Model(context),  # type: ignore[arg-type]
+        WordModel(context),  # type: ignore[arg-type]
         FIRST,
         lambda reply: None if "no" in reply.text else reply.text,
         used,
         again=again,
         tries=tries,
     )
-    try:
-        chat = next(operation)
-        for text in replies:
-            requests.append(chat.request)
-            chat = operation.send(ChatReply(text, "length" if text == "no…" else "stop", 10, 1))
-    except StopIteration as end:
-        return end.value, requests, used
-    raise AssertionError("it still asks")
+    given = [ChatReply(text, "length" if text == "no…" else "stop", 10, 1) for text in replies]
+    found, asked = conversation(operation, given)
+    return found, [one.request for one in asked], used
 
 
 def test_the_first_usable_reply_counts() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from operations import chunk_row
 
 from e2g_neo4j.retrieval.strategies import vector_context
 from e2g_neo4j.retrieval.strategies.vector_context import ranked
@@ -14,15 +15,7 @@ def row(scores: list[float], relations: list[list[int]], corpus: str = "c") -> d
     """Windows with their own scores and the relations that they mention: of ann (.9) with bob, and of cid (.6) with
     ann and with dan. Neither bob nor dan is among the nearest entities."""
     candidates = [
-        {
-            "chunk": f"{corpus}{at}",
-            "document": corpus,
-            "index": at,
-            "tokens": 100,
-            "persistence": 0.2,
-            "shares": [1.0],
-            "windows": [{"number": 0, "score": score, "relations": of}],
-        }
+        chunk_row(f"{corpus}{at}", [{"number": 0, "score": score, "relations": of}], document=corpus, index=at)
         for at, (score, of) in enumerate(zip(scores, relations, strict=True))
     ]
     return {

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from operations import outcome
 
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import CorpusNotFoundError, InputError, QueryError
@@ -178,15 +179,9 @@ def row(**more: Any) -> dict[str, Any]:
 
 
 def found(*replies: list[dict[str, Any]]) -> filters.Filter:
-    operation = find_documents([YEAR], ["novels"])
-    reply: Any = None
-    for one in (*replies, None):
-        try:
-            operation.send(reply)
-        except StopIteration as end:
-            return end.value
-        reply = one
-    raise AssertionError
+    left = iter(replies)
+    result: filters.Filter = outcome(find_documents([YEAR], ["novels"]), lambda request: next(left))
+    return result
 
 
 def test_few_windows_are_compared_and_many_found_by_the_index() -> None:

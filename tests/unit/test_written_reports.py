@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
+from operations import MODEL
 
 from e2g_neo4j.indexing.communities.chat import (
     FINDINGS,
@@ -62,9 +62,9 @@ def test_a_broken_reply_is_read_as_far_as_it_goes() -> None:
 def test_a_finding_is_not_taken_for_the_report() -> None:
     broken = """{"title": "T", "summary": "Overall", "findings": [{"summary": "f1", "explanation": "e1"}, 7 8]}"""
     assert parse_report(broken) == WrittenReport("T", "Overall", None)
-    judged = ReportWriter(Model()).judge(reply(broken))
+    judged = ReportWriter(MODEL).judge(reply(broken))
     assert (judged.value, judged.fault) == (len("Overall"), "its JSON cannot be read as a whole")
-    assert not ReportWriter(Model()).judge(reply('{"findings": [{"summary": "f1"}]}')).fault
+    assert not ReportWriter(MODEL).judge(reply('{"findings": [{"summary": "f1"}]}')).fault
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_finding_is_not_taken_for_the_report() -> None:
 )
 def test_other_replies_are_no_reports(text: str) -> None:
     assert parse_report(text) is None
-    assert ReportWriter(Model()).judge(reply(text)).fault
+    assert ReportWriter(MODEL).judge(reply(text)).fault
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_what_is_too_long_or_no_text_is_left_out() -> None:
 
 
 def test_of_replies_that_cannot_be_used_the_one_that_says_most_is_kept() -> None:
-    writer = ReportWriter(Model())
+    writer = ReportWriter(MODEL)
     whole, cut, nothing = (
         writer.judge(one) for one in (reply(GOLD["as asked"]), reply(GOLD["as asked"][:-30], "length"), reply("No."))
     )
@@ -104,28 +104,17 @@ def test_of_replies_that_cannot_be_used_the_one_that_says_most_is_kept() -> None
     assert "no text" in writer.judge(reply("")).fault
 
 
-class Model:
-    name = "model"
-    context = None
-
-    def count(self, text: str) -> int:
-        return len(text)
-
-    def ask(self, request: Any) -> ChatReply:
-        raise NotImplementedError
-
-
 def test_the_request_and_the_name_follow_the_prompt(tmp_path: Path) -> None:
-    writer = ReportWriter(Model())
+    writer = ReportWriter(MODEL)
     first, again = writer.request("Sentences."), writer.request("Sentences.", 2, "it was empty")
     assert f"one to {FINDINGS} sentences" in first.system
     assert "Sentences." in first.user
     assert (first.temperature, first.seed, again.seed) == (0.0, 0, 2)
     assert "it was empty" in again.user
     (tmp_path / "report.txt").write_text("Write, $fence.")
-    own = ReportWriter(Model(), prompts=tmp_path)
+    own = ReportWriter(MODEL, prompts=tmp_path)
     assert own.request("Text.").system.startswith("Write, text-")
-    assert own.name != writer.name == ReportWriter(Model()).name
+    assert own.name != writer.name == ReportWriter(MODEL).name
 
 
 # --- what is read ------------------------------------------------------------------------------------
@@ -291,5 +280,5 @@ def test_what_is_long_together_is_merged_by_its_entities() -> None:
 )
 def test_only_whole_descriptions_are_usable(text: str, description: str | None) -> None:
     assert parse_description(text) == description
-    judged = DescriptionMerger(Model()).judge(reply(text))
+    judged = DescriptionMerger(MODEL).judge(reply(text))
     assert (judged.value, bool(judged.fault)) == (int(description is not None), description is None)
