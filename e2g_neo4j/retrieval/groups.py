@@ -9,16 +9,7 @@ from typing import Any, TypeVar
 
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.passages import ScoredNode
-from e2g_neo4j.runtime.requests import (
-    Embed,
-    EmbedAll,
-    Operation,
-    Read,
-    Request,
-    Rows,
-    change_vectors,
-    map_requests,
-)
+from e2g_neo4j.runtime.requests import Embed, EmbedAll, Operation, Read, Request, Rows, change_vectors, map_requests
 from e2g_neo4j.types.fingerprint import Fingerprint
 
 T = TypeVar("T")
@@ -41,20 +32,20 @@ class Group:
     vectors: str
     corpora: Sequence[str]
 
-    def run(self, operation: Operation[T], embed: Embed | None = None) -> Operation[T]:
-        """Run an operation with these models. `embed`: an embedding of the question that has been started."""
+    def run(self, operation: Operation[T]) -> Operation[T]:
+        """Run an operation with these models."""
+        return map_requests(operation, self.change)
 
-        def change(request: Request) -> Request:
-            match request:
-                case Embed():
-                    started = embed is not None and embed.text == request.text
-                    return embed if embed and started else replace(request, vector=self.models.vector(request))
-                case EmbedAll():
-                    return replace(request, vectors=self.models.vectors(request))
-                case _:
-                    return change_vectors(request, self.vectors)
-
-        return map_requests(operation, change)
+    def change(self, request: Request, embed: Embed | None = None) -> Request:
+        """Return a request that these models execute. `embed`: an embedding of the question that has been started."""
+        match request:
+            case Embed():
+                started = embed is not None and embed.text == request.text
+                return embed if embed and started else replace(request, vector=self.models.vector(request))
+            case EmbedAll():
+                return replace(request, vectors=self.models.vectors(request))
+            case _:
+                return change_vectors(request, self.vectors)
 
 
 def learn_models(models: Models, corpora: Iterable[str]) -> Operation[None]:

@@ -20,7 +20,7 @@ from e2g_neo4j.retrieval.explain import explanation_of, join_explanations
 from e2g_neo4j.retrieval.facts import read_facts
 from e2g_neo4j.retrieval.filters import Filter, find_documents
 from e2g_neo4j.retrieval.groups import Group, group_corpora, learn_models, merge_by_rank, remember_models
-from e2g_neo4j.retrieval.history import make_stand_alone
+from e2g_neo4j.retrieval.history import StandAlone, make_stand_alone
 from e2g_neo4j.retrieval.linking import Linked, join_absences, leave_out, link
 from e2g_neo4j.retrieval.lucene import words_of
 from e2g_neo4j.retrieval.options import FilledOptions, RetrievalOptions, check_question
@@ -31,10 +31,11 @@ from e2g_neo4j.retrieval.selection import Selection
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Budget
 from e2g_neo4j.retrieval.word_statistics import terms_of, word_statistics
-from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Request, Rows, map_requests, reads_of, side_by_side
+from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Request, Rows, map_requests, reads_of
 from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
+from e2g_neo4j.types.documents import Span
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.graph import NOUN
 from e2g_neo4j.types.results import Evidence, Fact, Pair, Passage
@@ -89,46 +90,34 @@ def retrieve(
         groups = group_corpora(models, corpora)
         try:
             with span("e2g.retrieve", {"e2g.mode": filled.mode, "e2g.k": filled.k}) as opened:
-                evidence = yield from _counted(_search(models, question, groups, filled, chat, rewriter))
+                alone, used = StandAlone(question), ChatUsage()
+                if filled.history:
+                    model = rewriter or (chat.model if chat else None)
+                    calls = ChatCalls(model, models.settings.prompts, used) if model else None
+                    alone = yield from make_stand_alone(question, filled.history, groups[0].models.nlp, calls)
+                asked = parse_question(alone.question, groups, embed="vector" in filled.strategy.needs)
+                spans = partial(_token_spans, groups[0])
+                search = Search(alone.question, asked, filled, spans, models.settings.reranker, chat, used)
+                evidence = yield from map_requests(search.find_evidence(), search.change, search.receive)
                 opened.set_attribute("e2g.route", evidence.route)
                 opened.set_attribute("e2g.passages", len(evidence.passages))
-                return evidence
+                return replace(
+                    evidence,
+                    question=question,
+                    searched_as=alone.question if alone.question != question else "",
+                    reason=f"{evidence.reason} {alone.note}" if alone.note else evidence.reason,
+                    round_trips=search.round_trips,
+                    calls=used.calls,
+                    prompt_tokens=used.prompt_tokens,
+                    completion_tokens=used.completion_tokens,
+                )
         except OtherModelsError as error:
             remember_models(models, error.rows)
     raise CorpusChangedError(", ".join(corpora), TRIES, "the question was asked")
 
 
-def _search(
-    models: Models,
-    question: str,
-    groups: Sequence[Group],
-    options: FilledOptions,
-    chat: ChatCalls | None,
-    rewriter: StreamingChatModel | None,
-) -> Operation[Evidence]:
-    """Make the question stand alone, process it, and find its evidence."""
-    searched, note = question, ""
-    if options.history:
-        model = rewriter or (chat.model if chat else None)
-        calls = ChatCalls(model, models.settings.prompts) if model else None
-        alone = yield from make_stand_alone(question, options.history, groups[0].models.nlp, calls)
-        searched, note = alone.question, alone.note
-    embed = "vector" in options.strategy.needs
-    evidence = yield from _find_evidence(
-        searched,
-        _asked(searched, groups, embed=embed),
-        options,
-        token_spans=lambda text: groups[0].models.embedder.token_spans(text),  # loaded only for a budget in tokens
-        reranker=models.settings.reranker,
-        chat=chat,
-    )
-    if searched != question:
-        evidence = replace(evidence, question=question, searched_as=searched)
-    return replace(evidence, reason=f"{evidence.reason} {note}") if note else evidence
-
-
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class Asked:
     """A question to corpora of the same models, processed by these models.
 
     Attributes:
@@ -137,7 +126,6 @@ class _Asked:
         keywords: Returns the keywords of the question: by key, how it spells them.
         types: The types of the names.
         made_with: The fingerprint of the models.
-        group: The corpora with their models.
         embed: The embedding of the question, which has been started.
         proper: Names that may be a part of the name of an entity, or have typing errors. The pipeline takes those with
             terms for no names.
@@ -153,11 +141,11 @@ class _Asked:
     proper: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def _asked(question: str, groups: Sequence[Group], *, embed: bool) -> list[_Asked]:
+def parse_question(question: str, groups: Sequence[Group], *, embed: bool) -> list[Asked]:
     """Process a question, and start to embed it. Groups with the same pipeline share what it finds."""
     # computed while spaCy processes the question and the database looks up entities
     started = [Embed(question, one.models.vector(Embed(question))) if embed else None for one in groups]
-    first: dict[str, _Asked] = {}
+    first: dict[str, Asked] = {}
     asked = []
     for group, embedding in zip(groups, started, strict=True):
         models = group.models
@@ -172,96 +160,94 @@ def _asked(question: str, groups: Sequence[Group], *, embed: bool) -> list[_Aske
                 entity_key(run, doc.lang_): terms_of([run]) for run in capital_runs(doc)
             }
             proper |= {key: () for key in names if types[key] != NOUN}
-            first[models.pipeline_id] = _Asked(names, others, words, types, models.fingerprint, group, proper=proper)
+            first[models.pipeline_id] = Asked(names, others, words, types, models.fingerprint, group, proper=proper)
         same = first[models.pipeline_id]
         asked.append(replace(same, made_with=models.fingerprint, group=group, embed=embedding))
     return asked
 
 
-def _counted(operation: Operation[Evidence]) -> Operation[Evidence]:
-    """Count the round trips of an operation and its calls of the chat model."""
-    round_trips, used = 0, ChatUsage()
+@dataclass(slots=True)
+class Search:
+    """The search for the evidence of a question that stands alone.
 
-    def count(request: Request, reply: Any) -> Any:
-        nonlocal round_trips
-        round_trips += len(reads_of(request))
+    Attributes:
+        asked: The question to corpora of one set of models or several, whose rankings are merged by rank.
+        used: What the calls of the chat model used so far.
+        round_trips: How many reads there were so far.
+        ranking: The corpora that are being ranked, with their models.
+    """
+
+    question: str
+    asked: Sequence[Asked]
+    options: FilledOptions
+    token_spans: TokenSpans
+    reranker: str | None = None
+    chat: ChatCalls | None = None
+    used: ChatUsage = field(default_factory=ChatUsage)
+    round_trips: int = 0
+    ranking: Asked | None = None
+
+    def change(self, request: Request) -> Request:
+        """Count the round trips of a request, and have the models of the corpora execute those of a ranking."""
+        self.round_trips += len(reads_of(request))
+        return self.ranking.group.change(request, self.ranking.embed) if self.ranking else request
+
+    def receive(self, request: Request, reply: Any) -> Any:
+        """Count the calls of the chat model."""
         if isinstance(request, Chat):
-            used.add(reply)
+            self.used.add(reply)
         return reply
 
-    evidence = yield from map_requests(operation, lambda request: request, count)
-    return replace(
-        evidence,
-        round_trips=round_trips,
-        calls=used.calls,
-        prompt_tokens=used.prompt_tokens,
-        completion_tokens=used.completion_tokens,
-    )
+    def find_evidence(self) -> Operation[Evidence]:
+        """Filter the documents, rank what the corpora have, and read the passages."""
+        options, strategy = self.options, self.options.strategy
+        corpora = [corpus for one in self.asked for corpus in one.group.corpora]
+        budget = Budget(options.k, options.tokens)
+        selection = Selection(self.question, corpora, budget, options.unit, self.token_spans, self.reranker)
+        filter = None
+        if options.where:
+            filter = yield from find_documents(options.where, corpora)
+        if filter and not filter.left:
+            return _nothing(selection, options, filter)
+        queries: list[Query] = []
+        rankings: list[Sequence[Any]] = []
+        rows: list[Rows] = []
+        for one in self.asked:  # one after the other, because they share the calls that the chat model may have
+            self.ranking = one
+            query, found = yield from read_query(one, selection, options, filter, self.chat)
+            ranking: Sequence[Any] = yield from _rank(strategy, query, selection)
+            queries.append(query)
+            rankings.append(ranking)
+            rows.append(found)
+        self.ranking = None
+        pairs = {chunk: found for query in queries for chunk, found in query.linked.pairs_by_chunk.items()}
+        passages = yield from _passages(strategy, selection, merge_by_rank(rankings), pairs)
+        entities = {corpus: keys for query in queries for corpus, keys in query.entities.items()}
+        facts = yield from read_facts(options.relationship_types, entities)
+        notes = [note for those in rows for note in out_of_date(strategy, those)]
+        notes += [*(self.chat.told if self.chat else ()), *([filter.reason] if filter else [])]
+        notes += [f"The reranker {self.reranker} has ordered the passages."] if self.reranker else []
+        if not passages or any(query.linked.unknown for query in queries):  # what was not read may have what is absent
+            unread = [loss for those in rows for row in those for loss in row.get("unread") or ()]
+            notes += [f"Not read: {'; '.join(unread[:TOLD_LOSSES])}."] if unread else []
+        return _evidence(strategy, queries, passages, facts, notes)
 
 
-def _find_evidence(
-    question: str,
-    asked: Sequence[_Asked],
-    options: FilledOptions,
-    *,
-    token_spans: TokenSpans,
-    reranker: str | None,
-    chat: ChatCalls | None,
-) -> Operation[Evidence]:
-    """Find the evidence in corpora of one set of models or several, whose rankings are merged by rank."""
-    corpora = [corpus for one in asked for corpus in one.group.corpora]
-    budget = Budget(options.k, options.tokens)
-    selection = Selection(question, corpora, budget, options.unit, token_spans, reranker)
-    filter = None
-    if options.where:
-        filter = yield from find_documents(options.where, corpora)
-    if filter and not filter.left:
-        return _nothing(selection, options, filter)
-    ranking_each = [one.group.run(_rank(one, selection, options, filter, chat), one.embed) for one in asked]
-    if chat is None:
-        parts = yield from side_by_side(ranking_each)
-    else:  # one after the other, because they share the calls that the chat model may have
-        parts = []
-        for one in ranking_each:
-            parts.append((yield from one))
-    pairs = {chunk: found for part in parts for chunk, found in part.query.linked.pairs_by_chunk.items()}
-    ranking = merge_by_rank([part.ranking for part in parts])
-    passages = yield from _passages(options.strategy, selection, ranking, pairs)
-    entities = {corpus: keys for part in parts for corpus, keys in part.query.entities.items()}
-    facts = yield from read_facts(options.relationship_types, entities)
-    notes = [note for part in parts for note in out_of_date(options.strategy, part.rows)]
-    notes += [*(chat.told if chat else ()), *([filter.reason] if filter else [])]
-    notes += [f"The reranker {reranker} has ordered the passages."] if reranker else []
-    queries = [part.query for part in parts]
-    if not passages or any(query.linked.unknown for query in queries):  # what was not read may have what is absent
-        unread = [loss for part in parts for row in part.rows for loss in row.get("unread") or ()]
-        notes += [f"Not read: {'; '.join(unread[:TOLD_LOSSES])}."] if unread else []
-    return _evidence(options.strategy, queries, passages, facts, notes)
-
-
-@dataclass(frozen=True, slots=True)
-class _Ranked:
-    """What a mode has ranked in corpora of the same models: windows, chunks or nodes."""
-
-    query: Query
-    rows: Rows
-    ranking: Sequence[Any]
-
-
-def _rank(
-    asked: _Asked, selection: Selection, options: FilledOptions, filter: Filter | None, chat: ChatCalls | None
-) -> Operation[_Ranked]:
-    """Read what the corpora have, and rank."""
+def read_query(
+    asked: Asked, selection: Selection, options: FilledOptions, filter: Filter | None, chat: ChatCalls | None
+) -> Operation[tuple[Query, Rows]]:
+    """Read what the corpora have. Return the query to the mode, and the rows that it is made of."""
     strategy, hops, names = options.strategy, options.hops, asked.names
     vectors = asked.group.vectors
     fulltext = split_suffix(vectors)[1]  # words are counted in English indexes alone
     terms = terms_of(words_of(selection.question)) if not fulltext else []
     rows = yield from read_corpora(strategy, names, asked.other_names, terms, asked.group.corpora, proper=asked.proper)
     check_corpora(strategy, rows, asked.made_with, vectors)
-    if options.without and "entities" in strategy.needs:
+    with_entities = "entities" in strategy.needs
+    if options.without and with_entities:
         names = [name for name in names if name not in options.without]
         rows = leave_out(rows, options.without)
-    linked = link(rows, names, asked.other_names, hops, filter) if "entities" in strategy.needs else Linked()
+    linked = link(rows, names, asked.other_names, hops, filter) if with_entities else Linked()
     query = Query(
         selection.question,
         asked.group.corpora,
@@ -280,12 +266,20 @@ def _rank(
         linked=linked,
         explanation=explanation_of(strategy, linked, hops, selection.unit),
     )
-    as_chunks = replace(query, limit=selection.chunks)
-    if strategy.rank_chunks and selection.unit == "chunk":
-        return _Ranked(query, rows, (yield from strategy.rank_chunks(as_chunks)))
-    if strategy.rank_windows:
-        return _Ranked(query, rows, (yield from strategy.rank_windows(query)))
-    return _Ranked(query, rows, (yield from strategy.rank_nodes(as_chunks)) if strategy.rank_nodes else [])
+    return query, rows
+
+
+def _rank(strategy: Strategy, query: Query, selection: Selection) -> Operation[Any]:
+    """Return the ranking of a mode: windows, chunks or nodes."""
+    whole = strategy.rank_nodes or (strategy.rank_chunks if selection.unit == "chunk" else None)
+    rank: Any = whole or strategy.rank_windows
+    ranking: Operation[Any] = rank(replace(query, limit=selection.chunks) if whole else query)
+    return ranking
+
+
+def _token_spans(group: Group, text: str) -> Sequence[Span]:
+    """Return the tokens of a text. The embedding model is loaded only for this, for a budget in tokens."""
+    return group.models.embedder.token_spans(text)
 
 
 def _evidence(
