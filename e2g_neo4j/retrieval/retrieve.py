@@ -10,38 +10,57 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from e2g_neo4j.errors import ConfigurationError, CorpusChangedError
+from neo4j.vector import Vector
+
+from e2g_neo4j.errors import ConfigurationError, CorpusChangedError, QueryError
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
 from e2g_neo4j.models.entities.keywords import capital_runs, keywords, name_candidates
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.explain import explanation_of, join_explanations
-from e2g_neo4j.retrieval.facts import read_facts
 from e2g_neo4j.retrieval.filters import Filter, find_documents
-from e2g_neo4j.retrieval.groups import Group, group_corpora, learn_models, merge_by_rank, remember_models
 from e2g_neo4j.retrieval.history import StandAlone, make_stand_alone
 from e2g_neo4j.retrieval.linking import Linked, join_absences, leave_out, link
-from e2g_neo4j.retrieval.lucene import words_of
+from e2g_neo4j.retrieval.lucene import terms_of, word_statistics, words_of
 from e2g_neo4j.retrieval.options import FilledOptions, RetrievalOptions, check_question
 from e2g_neo4j.retrieval.passages import TokenSpans
 from e2g_neo4j.retrieval.query import Query
-from e2g_neo4j.retrieval.requirements import OtherModelsError, check_corpora, out_of_date, read_corpora
+from e2g_neo4j.retrieval.requirements import (
+    Group,
+    OtherModelsError,
+    check_corpora,
+    group_corpora,
+    learn_models,
+    merge_by_rank,
+    out_of_date,
+    read_corpora,
+    remember_models,
+)
 from e2g_neo4j.retrieval.selection import Selection
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Budget
-from e2g_neo4j.retrieval.word_statistics import terms_of, word_statistics
-from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Request, Rows, map_requests, reads_of
+from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Request, Rows, map_requests, read_each, reads_of
 from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
 from e2g_neo4j.types.documents import Span
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.graph import NOUN
+from e2g_neo4j.types.near_names import did_you_mean
 from e2g_neo4j.types.results import Evidence, Fact, Pair, Passage
 
 TRIES = 4
 """How often a question is processed again because a corpus turns out to be made with other models."""
+
+MAX_FACTS = 25
+"""Maximum number of facts in the evidence."""
+
+LONGEST_VALUE = 200
+"""Maximum characters of a property of a fact, or of a list of values."""
+
+LEAST_DIMENSIONS = 32
+"""A list of at least so many numbers is taken for an embedding."""
 
 TOLD_ABSENCES = 3
 
@@ -330,14 +349,64 @@ def _passages(
 
 def _nothing(selection: Selection, options: FilledOptions, filter: Filter) -> Evidence:
     """Return the evidence if no document meets the conditions."""
-    return Evidence(
-        question=selection.question,
-        corpora=tuple(selection.corpora),
-        route="global",
-        reason=filter.reason,
-        entities=(),
-        pairs=(),
-        hops=0,
-        passages=(),
-        mode=options.mode,
+    corpora = tuple(selection.corpora)
+    return Evidence(selection.question, corpora, "global", filter.reason, (), (), 0, (), mode=options.mode)
+
+
+def fact_of(row: dict[str, Any]) -> Fact:
+    """Convert a row of `facts.cypher`."""
+    return Fact(
+        subject=row["subject"],
+        subject_id=row["subject_id"],
+        relationship=row["relationship"],
+        object=row["object"],
+        object_id=row["object_id"],
+        properties={
+            name: format_value(value) for name, value in sorted(row["properties"].items()) if not is_vector(value)
+        },
+        entities=tuple(sorted(set(row["entities"]))),
     )
+
+
+def is_vector(value: Any) -> bool:
+    """Return whether a property is an embedding, which tells nobody anything."""
+    numbers = isinstance(value, list) and len(value) >= LEAST_DIMENSIONS
+    numbers = numbers and all(isinstance(one, int | float) for one in value)
+    return numbers or isinstance(value, Vector)
+
+
+def format_value(value: Any) -> str:
+    """Format a property value, truncated to LONGEST_VALUE characters."""
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text[:LONGEST_VALUE]
+
+
+def read_facts(types: Sequence[str], entities: Mapping[str, Sequence[str]]) -> Operation[tuple[Fact, ...]]:
+    """Read the facts of these types around entities.
+
+    Args:
+        types: Relationship types; without any, there are no facts.
+
+    Raises:
+        QueryError: The database does not know one of the types.
+    """
+    facts: tuple[Fact, ...] = ()
+    if types and any(entities.values()):
+        parameters = {
+            corpus: {"names": list(keys), "types": list(types), "limit": MAX_FACTS} for corpus, keys in entities.items()
+        }
+        facts = tuple(dict.fromkeys(map(fact_of, (yield from read_each("query/facts", parameters)))))[:MAX_FACTS]
+    if types and not facts:
+        yield from _check_types(types, list(entities))
+    return facts
+
+
+def _check_types(types: Sequence[str], corpora: Sequence[str]) -> Operation[None]:
+    """Raise QueryError if the database does not know one of these types."""
+    rows = yield from read_each("query/relationship_types", {corpus: {"types": list(types)} for corpus in corpora})
+    for missing in rows[0]["missing"]:
+        linked = sorted({type for row in rows for type in row["linked"]})
+        raise QueryError(
+            f"The database has no relationships of the type {missing!r}.{did_you_mean(missing, linked)} Pass types of "
+            "your own graph."
+        )
