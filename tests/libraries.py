@@ -815,7 +815,7 @@ def find_evidence(
 ) -> Operation[Evidence]:
     """Retrieval of a question that is processed already: its names are nouns, and embedding it is left to the test."""
     models = SimpleNamespace(knows_language=True)
-    group: Any = SimpleNamespace(models=models, corpora=corpora, vectors="", run=lambda operation, embed: operation)
+    group: Any = SimpleNamespace(models=models, corpora=corpora, vectors="")
     found = keywords or (lambda: dict(zip(names, names, strict=True)))
-    asked = retrieve._Asked(names, (), found, dict.fromkeys(names, NOUN), made_with, group)
-    return retrieve._find_evidence(question, [asked], options, token_spans=token_spans, reranker=None, chat=None)
+    asked = retrieve.Asked(names, (), found, dict.fromkeys(names, NOUN), made_with, group)
+    return retrieve.Search(question, [asked], options, token_spans).find_evidence()

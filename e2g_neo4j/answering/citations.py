@@ -70,7 +70,6 @@ class ShownAnswer:
     """The text of an answer to show while it is streamed: without reasoning, with valid citations.
 
     Args:
-        given: Number of passages.
         valid: The numbers that may be cited. Default: those of all passages.
     """
 

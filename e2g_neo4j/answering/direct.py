@@ -9,10 +9,10 @@ from dataclasses import replace
 from functools import partial
 from string import ascii_uppercase
 
-from e2g_neo4j.answering.calls import Calls
 from e2g_neo4j.answering.citations import ShownAnswer
 from e2g_neo4j.answering.evidence import (
     NOT_SAID,
+    Calls,
     cited_answer,
     evidence_budget,
     given_within,

@@ -17,15 +17,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from e2g_neo4j.answering.calls import Calls
-from e2g_neo4j.answering.evidence import given_within, numbered, too_small
+from e2g_neo4j.answering.evidence import Calls, given_within, numbered, too_small
+from e2g_neo4j.answering.global_search import check_communities
 from e2g_neo4j.answering.points import MOST, answer_of, kept_of, points_in, points_schema, score_in
-from e2g_neo4j.answering.reports import check_communities
 from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, listed_in, number_schema, object_schema
 from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.groups import group_corpora
 from e2g_neo4j.retrieval.options import RetrievalOptions
+from e2g_neo4j.retrieval.requirements import group_corpora
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.strategies import DEFAULT_MODE
 from e2g_neo4j.retrieval.strategies.communities import nearest, read_reports

@@ -1,18 +1,24 @@
-"""The evidence in a prompt: passages and facts that fit, their numbers, and the citations of them."""
+"""The evidence in a prompt: passages and facts that fit, their numbers, the calls of the chat model that read them, and
+the citations of them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
 
 from e2g_neo4j.answering.citations import CitationFilter
-from e2g_neo4j.errors import ModelError
+from e2g_neo4j.errors import ModelError, UnusableReplyError
+from e2g_neo4j.models.chat.json_replies import example_texts
+from e2g_neo4j.models.chat.prompts import fenced, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
-from e2g_neo4j.models.chat.until_usable import MARGIN
+from e2g_neo4j.models.chat.until_usable import MARGIN, TRIES, ask_until_usable
 from e2g_neo4j.runtime.requests import Emit, Operation, Request, map_requests, reads_of
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.chat import ChatReply, ChatUsage, StreamingChatModel
+from e2g_neo4j.types.chat import ChatReply, ChatRequest, ChatUsage, StreamingChatModel
+from e2g_neo4j.types.reports import Progress
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
 
 GRAPH = "A relationship of the knowledge base"
@@ -51,12 +57,7 @@ def too_small(budget: int) -> ModelError:
 
 
 def facts_within_budget(facts: Sequence[Fact], budget: int, model: StreamingChatModel) -> tuple[Passage, ...]:
-    """Return the first facts that fit into a token budget, as passages whose source is the element ids of both nodes.
-
-    Args:
-        budget: Maximum number of tokens.
-        model: The chat model, which counts tokens.
-    """
+    """Return the first facts that fit into a token budget, as passages with the ids of both nodes as source."""
     given: list[Passage] = []
     for fact in facts:
         source = f"{fact.subject_id} {fact.object_id}"
@@ -82,11 +83,6 @@ def within_budget(passages: Sequence[Passage], budget: int, model: StreamingChat
 
     Documents are sorted by their best passage. A passage that does not fit is truncated at the end of a sentence, and
     left out if little would remain.
-
-    Args:
-        passages: The passages, best first.
-        budget: Maximum number of tokens.
-        model: The chat model, which counts tokens.
     """
     chosen: list[Passage] = []
     for passage in passages:
@@ -195,3 +191,79 @@ def says_nothing(text: str, citations: CitationFilter) -> bool:
         citations: The filter that its text has passed.
     """
     return citations.says_nothing or (not citations.cited and text.lower().startswith(NOT_SAID[:-1].lower()))
+
+
+PROMPTS = Path(__file__).with_name("prompts")
+
+T = TypeVar("T")
+
+
+def no_progress(stage: str, done: int, total: int) -> None:
+    """Show nothing."""
+
+
+@dataclass(slots=True)
+class Calls:
+    """The chat model of one question.
+
+    Attributes:
+        model: The chat model.
+        used: What the calls so far used.
+        left: How many calls may be made before the answer. None: there is no limit.
+        progress: Is called with (stage, done, total).
+    """
+
+    model: StreamingChatModel
+    settings: Settings
+    used: ChatUsage = field(default_factory=ChatUsage)
+    left: int | None = None
+    progress: Progress = no_progress
+
+    def instructions(self, prompt: str) -> str:
+        """Return the text of a prompt file."""
+        return load_prompt(PROMPTS / prompt, self.settings.prompts)
+
+    def budget(self, prompt: str, question: str) -> int:
+        """Return how many tokens of passages, points or reports fit into a prompt."""
+        return evidence_budget(self.model, self.settings, self.instructions(prompt), question)
+
+    def request(self, prompt: str, question: str, listed: str, schema: Mapping[str, Any] | None = None) -> ChatRequest:
+        """Build a request: passages, points or reports between two tags, then the question."""
+        system, shown = fenced(self.instructions(prompt), listed)
+        return ChatRequest(
+            system,
+            f"{shown}\n\nQuestion: {question}",
+            max_tokens=self.settings.answer_tokens,
+            schema=schema,
+        )
+
+    def ask(
+        self,
+        prompt: str,
+        question: str,
+        listed: str,
+        schema: Mapping[str, Any],
+        parse: Callable[[str, Collection[str]], T | None],
+    ) -> Operation[T | None]:
+        """Ask up to TRIES times, as long as calls are left, and return what the reply means; None if none was usable.
+
+        `parse` returns what a reply means, given the texts of the examples in the prompt; None if it is not usable.
+        """
+        examples = example_texts(self.instructions(prompt))
+        before = self.used.calls
+        found = yield from ask_until_usable(
+            self.model,
+            self.request(prompt, question, listed, schema),
+            lambda reply: parse(without_thought(reply.text), examples),
+            self.used,
+            tries=TRIES if self.left is None else min(TRIES, self.left),
+        )
+        if self.left is not None:
+            self.left -= self.used.calls - before
+        return found
+
+    def returned(self, nothing: str) -> UnusableReplyError:
+        """Return the error for a model none of whose replies is usable, such as "no points"."""
+        return UnusableReplyError(
+            f"The chat model {self.model.name} returned {nothing}: try again, or set another E2G_CHAT_MODEL."
+        )

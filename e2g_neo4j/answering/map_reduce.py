@@ -12,10 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from e2g_neo4j.answering.batches import Batches, batches_of, map_batches
-from e2g_neo4j.answering.calls import Calls
-from e2g_neo4j.answering.evidence import FACTS, facts_within_budget, too_small
-from e2g_neo4j.answering.points import answer_of, kept_of
+from e2g_neo4j.answering.evidence import FACTS, Calls, facts_within_budget, too_small
+from e2g_neo4j.answering.points import Batches, answer_of, batches_of, kept_of, map_batches
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.retrieval.filters import find_documents
 from e2g_neo4j.retrieval.options import check_question

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from e2g_neo4j.answering.calls import Calls, no_progress
 from e2g_neo4j.answering.direct import answer_from
 from e2g_neo4j.answering.drift import drift
-from e2g_neo4j.answering.evidence import usage_of, with_round_trips
+from e2g_neo4j.answering.evidence import Calls, no_progress, usage_of, with_round_trips
 from e2g_neo4j.answering.global_search import Level, global_search
 from e2g_neo4j.answering.map_reduce import BATCHES, all_text, map_reduce
 from e2g_neo4j.errors import QueryError
@@ -34,7 +33,6 @@ class Asked:
 
     Attributes:
         evidence: The question with what was found for it: nothing yet if the method does not search.
-        models: The models.
         calls: The calls of the chat model so far.
         options: The options of the answer.
         retrieval: The retrieval options with which the evidence was found.
@@ -58,7 +56,6 @@ class Method:
         run: Answers a question.
         searches: Whether it gets evidence. Others emit what they read.
         takes: The retrieval options that it takes.
-        takes_choices: Whether it takes choices.
         takes_level: Whether it reads reports of a level.
         needs_chat_model: Whether evidence without an answer is less than it promises.
         batches: The prompts that the evidence fills without `k` and `tokens`, about.

@@ -30,7 +30,6 @@ class ChatCalls:
     """The chat model of one question, for its mode.
 
     Attributes:
-        model: The chat model.
         prompts: A folder with prompts that replace the bundled ones.
         used: What the calls so far used.
         told: What the model contributed, or why it did not, in sentences for the evidence's reason.
@@ -70,9 +69,7 @@ class ChatCalls:
         """Ask about items, up to TRIES times, and return what the reply means.
 
         Args:
-            prompt: The name of the prompt file.
             items: Texts that the model is shown with their numbers, from 1. Empty: it is shown the question only.
-            schema: The JSON schema of the reply.
             parse: Returns what a reply means, or None if it is not usable.
             most: The maximum number of calls for the question.
 
@@ -111,11 +108,7 @@ class ChatCalls:
 
 
 def request_for(question: str, items: Sequence[str], instructions: str) -> ChatRequest:
-    """Build a request: numbered items between two tags, then the question; or the question between the tags.
-
-    Args:
-        instructions: The system prompt.
-    """
+    """Build a request: numbered items between two tags, then the question; or the question between the tags."""
     listed = "\n\n".join(_numbered(number, item) for number, item in enumerate(items, 1)) or question
     system, shown = fenced(instructions, listed)
     asked = f"\n\nQuestion: {question}" if items else ""

@@ -29,7 +29,6 @@ class FilteredDocuments:
     """The documents of a corpus that a filter leaves.
 
     Attributes:
-        ids: Their ids.
         overfetch: How many times as many windows to read from the vector index as are needed; 0: compare all windows.
     """
 
@@ -42,7 +41,6 @@ class Filter:
     """The documents that the conditions of a question leave.
 
     Attributes:
-        conditions: The conditions.
         of: The number of documents of all corpora.
         by_corpus: The documents that are left, per corpus.
     """

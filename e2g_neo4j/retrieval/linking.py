@@ -9,8 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from e2g_neo4j.retrieval.filters import Filter
-from e2g_neo4j.retrieval.lucene import MAX_NAME, name_queries
-from e2g_neo4j.retrieval.word_statistics import terms_of
+from e2g_neo4j.retrieval.lucene import MAX_NAME, name_queries, terms_of
 from e2g_neo4j.runtime.requests import Rows
 from e2g_neo4j.types.graph import NOUN
 from e2g_neo4j.types.results import Absence, Pair
@@ -122,10 +121,8 @@ def link_parameters(
     Args:
         names: Keys of the question's entities.
         other_names: Keys of other words of the question.
-        terms: Terms of the question.
         proper: Names that may be a part of the name of an entity, or have typing errors. Those with terms count only if
             the text of the corpus lacks one of these.
-        limit: Maximum number of entities. Default: MAX_ENTITIES.
     """
     asked = [
         {"name": name, "words": name_queries(name), "terms": list(of_name)}
@@ -152,7 +149,6 @@ def link(
     """Return what rows of `link.cypher` say, one per corpus.
 
     Args:
-        links: The rows.
         names: Keys of the question's entities.
         other_names: Keys of other words of the question.
         hops: How far entities may be apart, in edges.
@@ -190,7 +186,6 @@ def find_absences(
     Common nouns are left out, and so are two entities that only the same name of the question resolves to.
 
     Args:
-        entities: The entities of the question.
         links: Rows of `link.cypher`, one per corpus.
         shared: The chunks that mention several of the entities.
         windows: The number of windows that were searched; 0: they are not counted.

@@ -42,7 +42,6 @@ class PassageGraph:
     """Windows with the entities that they mention.
 
     Attributes:
-        windows: The windows.
         cosines: The cosine of each with the question, or -1 if it is not among the nearest.
         degrees: Per window, the sum of 1 + ln(sentences that mention the entity) over all its entities.
         mentions: Per window, the number of sentences that mention an entity, by entity.
@@ -67,7 +66,6 @@ def read_passage_graph(
     """Read the windows that mention entities most, and those nearest to the question.
 
     Args:
-        query: The question.
         weights: Per corpus, the weights of entities.
     """
     limit = max(query.limit, LIMIT)
@@ -100,7 +98,6 @@ def pagerank(
     the window that mention the entity). The rest, and what leaves the graph, returns to the seeds.
 
     Args:
-        graph: The windows.
         entity_degrees: Per entity, the sum of 1 + ln(sentences that mention it) over all windows.
         entity_seeds: The weights of entities as seeds, at least 0.
         window_seeds: The weights of windows as seeds, at least 0.

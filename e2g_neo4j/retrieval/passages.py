@@ -62,7 +62,6 @@ def fitting(
 
     Args:
         ranked: Nodes, best first.
-        tokens: Maximum number of tokens.
         token_spans: Returns the span of each token of a text.
         skip: Whether later nodes that fit are returned instead of the truncated one. If none fits, the first is
             truncated.

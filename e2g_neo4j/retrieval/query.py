@@ -12,8 +12,8 @@ from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.linking import Linked
+from e2g_neo4j.retrieval.lucene import WordStatistics
 from e2g_neo4j.retrieval.windows import Window
-from e2g_neo4j.retrieval.word_statistics import WordStatistics
 from e2g_neo4j.runtime.requests import Operation, Rows, read_each
 from e2g_neo4j.runtime.statements import Variant, load
 from e2g_neo4j.types.results import Pair, Round, Route
@@ -37,10 +37,8 @@ class Explanation:
     """What the evidence says besides its passages. It is filled in before a mode ranks, which may change it.
 
     Attributes:
-        route: The route.
         reason: Why this route, and by what the text is ranked.
         notes: Sentences that follow the reason.
-        entities: The entities of the question.
         unknown_entities: Names of the question that the corpora do not have.
         ignored_entities: Entities of the question that are not considered.
         pairs: Pairs of entities.
@@ -64,7 +62,6 @@ class Query:
     """A question to a mode.
 
     Attributes:
-        question: The question.
         corpora: The corpora to search.
         limit: The number of windows, chunks or nodes to rank. A mode may return more windows, or less if there are no
             more.
@@ -107,7 +104,7 @@ class Query:
             statement: Name of the statement in `cypher/query/`.
             parameters: Parameters per corpus, without `corpus`.
         """
-        return (yield from read_each(f"query/{statement}", self._filtered(parameters)))
+        return read_each(f"query/{statement}", self._filtered(parameters))
 
     def read_file(self, file: Path, parameters: Mapping[str, Mapping[str, Any]]) -> Operation[Rows]:
         """Like `read_each`, with a statement of a mode outside this package.
@@ -129,7 +126,7 @@ class Query:
                 raise ConfigurationError(
                     f"The statement in {file} does not use {parameter}: restrict what it matches by {parameter}."
                 )
-        return (yield from read_each(name, self._filtered(parameters)))
+        return read_each(name, self._filtered(parameters))
 
     def _filtered(self, parameters: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
         """Add the parameters that tell a statement which documents to search."""

@@ -167,7 +167,6 @@ def referred_scores(
     Of several windows that refer to a document, it is what it receives from one of them. These windows are noted.
 
     Args:
-        scores: Their scores.
         found: Which of them are candidates.
         signals: Rows of `signals.cypher`, one per corpus.
         named: Returns those of some titles that the question names.
@@ -275,7 +274,6 @@ def smoothed(windows: Sequence[Window], scores: Scores) -> Scores:
 
     Args:
         windows: The candidate windows in reading order.
-        scores: Their scores.
     """
     total = scores.copy()
     persistence = np.array([window.persistence for window in windows])

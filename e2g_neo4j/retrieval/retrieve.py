@@ -10,37 +10,57 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from e2g_neo4j.errors import ConfigurationError, CorpusChangedError
+from neo4j.vector import Vector
+
+from e2g_neo4j.errors import ConfigurationError, CorpusChangedError, QueryError
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
 from e2g_neo4j.models.entities.keywords import capital_runs, keywords, name_candidates
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.explain import explanation_of, join_explanations
-from e2g_neo4j.retrieval.facts import read_facts
 from e2g_neo4j.retrieval.filters import Filter, find_documents
-from e2g_neo4j.retrieval.groups import Group, group_corpora, learn_models, merge_by_rank, remember_models
-from e2g_neo4j.retrieval.history import make_stand_alone
+from e2g_neo4j.retrieval.history import StandAlone, make_stand_alone
 from e2g_neo4j.retrieval.linking import Linked, join_absences, leave_out, link
-from e2g_neo4j.retrieval.lucene import words_of
+from e2g_neo4j.retrieval.lucene import terms_of, word_statistics, words_of
 from e2g_neo4j.retrieval.options import FilledOptions, RetrievalOptions, check_question
 from e2g_neo4j.retrieval.passages import TokenSpans
 from e2g_neo4j.retrieval.query import Query
-from e2g_neo4j.retrieval.requirements import OtherModelsError, check_corpora, out_of_date, read_corpora
+from e2g_neo4j.retrieval.requirements import (
+    Group,
+    OtherModelsError,
+    check_corpora,
+    group_corpora,
+    learn_models,
+    merge_by_rank,
+    out_of_date,
+    read_corpora,
+    remember_models,
+)
 from e2g_neo4j.retrieval.selection import Selection
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Budget
-from e2g_neo4j.retrieval.word_statistics import terms_of, word_statistics
-from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Request, Rows, map_requests, reads_of, side_by_side
+from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Request, Rows, map_requests, read_each, reads_of
 from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
+from e2g_neo4j.types.documents import Span
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.graph import NOUN
+from e2g_neo4j.types.ids import did_you_mean
 from e2g_neo4j.types.results import Evidence, Fact, Pair, Passage
 
 TRIES = 4
 """How often a question is processed again because a corpus turns out to be made with other models."""
+
+MAX_FACTS = 25
+"""Maximum number of facts in the evidence."""
+
+LONGEST_VALUE = 200
+"""Maximum characters of a property of a fact, or of a list of values."""
+
+LEAST_DIMENSIONS = 32
+"""A list of at least so many numbers is taken for an embedding."""
 
 TOLD_ABSENCES = 3
 
@@ -89,46 +109,34 @@ def retrieve(
         groups = group_corpora(models, corpora)
         try:
             with span("e2g.retrieve", {"e2g.mode": filled.mode, "e2g.k": filled.k}) as opened:
-                evidence = yield from _counted(_search(models, question, groups, filled, chat, rewriter))
+                alone, used = StandAlone(question), ChatUsage()
+                if filled.history:
+                    model = rewriter or (chat.model if chat else None)
+                    calls = ChatCalls(model, models.settings.prompts, used) if model else None
+                    alone = yield from make_stand_alone(question, filled.history, groups[0].models.nlp, calls)
+                asked = parse_question(alone.question, groups, embed="vector" in filled.strategy.needs)
+                spans = partial(_token_spans, groups[0])
+                search = Search(alone.question, asked, filled, spans, models.settings.reranker, chat, used)
+                evidence = yield from map_requests(search.find_evidence(), search.change, search.receive)
                 opened.set_attribute("e2g.route", evidence.route)
                 opened.set_attribute("e2g.passages", len(evidence.passages))
-                return evidence
+                return replace(
+                    evidence,
+                    question=question,
+                    searched_as=alone.question if alone.question != question else "",
+                    reason=f"{evidence.reason} {alone.note}" if alone.note else evidence.reason,
+                    round_trips=search.round_trips,
+                    calls=used.calls,
+                    prompt_tokens=used.prompt_tokens,
+                    completion_tokens=used.completion_tokens,
+                )
         except OtherModelsError as error:
             remember_models(models, error.rows)
     raise CorpusChangedError(", ".join(corpora), TRIES, "the question was asked")
 
 
-def _search(
-    models: Models,
-    question: str,
-    groups: Sequence[Group],
-    options: FilledOptions,
-    chat: ChatCalls | None,
-    rewriter: StreamingChatModel | None,
-) -> Operation[Evidence]:
-    """Make the question stand alone, process it, and find its evidence."""
-    searched, note = question, ""
-    if options.history:
-        model = rewriter or (chat.model if chat else None)
-        calls = ChatCalls(model, models.settings.prompts) if model else None
-        alone = yield from make_stand_alone(question, options.history, groups[0].models.nlp, calls)
-        searched, note = alone.question, alone.note
-    embed = "vector" in options.strategy.needs
-    evidence = yield from _find_evidence(
-        searched,
-        _asked(searched, groups, embed=embed),
-        options,
-        token_spans=lambda text: groups[0].models.embedder.token_spans(text),  # loaded only for a budget in tokens
-        reranker=models.settings.reranker,
-        chat=chat,
-    )
-    if searched != question:
-        evidence = replace(evidence, question=question, searched_as=searched)
-    return replace(evidence, reason=f"{evidence.reason} {note}") if note else evidence
-
-
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class Asked:
     """A question to corpora of the same models, processed by these models.
 
     Attributes:
@@ -137,7 +145,6 @@ class _Asked:
         keywords: Returns the keywords of the question: by key, how it spells them.
         types: The types of the names.
         made_with: The fingerprint of the models.
-        group: The corpora with their models.
         embed: The embedding of the question, which has been started.
         proper: Names that may be a part of the name of an entity, or have typing errors. The pipeline takes those with
             terms for no names.
@@ -153,11 +160,11 @@ class _Asked:
     proper: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def _asked(question: str, groups: Sequence[Group], *, embed: bool) -> list[_Asked]:
+def parse_question(question: str, groups: Sequence[Group], *, embed: bool) -> list[Asked]:
     """Process a question, and start to embed it. Groups with the same pipeline share what it finds."""
     # computed while spaCy processes the question and the database looks up entities
     started = [Embed(question, one.models.vector(Embed(question))) if embed else None for one in groups]
-    first: dict[str, _Asked] = {}
+    first: dict[str, Asked] = {}
     asked = []
     for group, embedding in zip(groups, started, strict=True):
         models = group.models
@@ -172,96 +179,94 @@ def _asked(question: str, groups: Sequence[Group], *, embed: bool) -> list[_Aske
                 entity_key(run, doc.lang_): terms_of([run]) for run in capital_runs(doc)
             }
             proper |= {key: () for key in names if types[key] != NOUN}
-            first[models.pipeline_id] = _Asked(names, others, words, types, models.fingerprint, group, proper=proper)
+            first[models.pipeline_id] = Asked(names, others, words, types, models.fingerprint, group, proper=proper)
         same = first[models.pipeline_id]
         asked.append(replace(same, made_with=models.fingerprint, group=group, embed=embedding))
     return asked
 
 
-def _counted(operation: Operation[Evidence]) -> Operation[Evidence]:
-    """Count the round trips of an operation and its calls of the chat model."""
-    round_trips, used = 0, ChatUsage()
+@dataclass(slots=True)
+class Search:
+    """The search for the evidence of a question that stands alone.
 
-    def count(request: Request, reply: Any) -> Any:
-        nonlocal round_trips
-        round_trips += len(reads_of(request))
+    Attributes:
+        asked: The question to corpora of one set of models or several, whose rankings are merged by rank.
+        used: What the calls of the chat model used so far.
+        round_trips: How many reads there were so far.
+        ranking: The corpora that are being ranked, with their models.
+    """
+
+    question: str
+    asked: Sequence[Asked]
+    options: FilledOptions
+    token_spans: TokenSpans
+    reranker: str | None = None
+    chat: ChatCalls | None = None
+    used: ChatUsage = field(default_factory=ChatUsage)
+    round_trips: int = 0
+    ranking: Asked | None = None
+
+    def change(self, request: Request) -> Request:
+        """Count the round trips of a request, and have the models of the corpora execute those of a ranking."""
+        self.round_trips += len(reads_of(request))
+        return self.ranking.group.change(request, self.ranking.embed) if self.ranking else request
+
+    def receive(self, request: Request, reply: Any) -> Any:
+        """Count the calls of the chat model."""
         if isinstance(request, Chat):
-            used.add(reply)
+            self.used.add(reply)
         return reply
 
-    evidence = yield from map_requests(operation, lambda request: request, count)
-    return replace(
-        evidence,
-        round_trips=round_trips,
-        calls=used.calls,
-        prompt_tokens=used.prompt_tokens,
-        completion_tokens=used.completion_tokens,
-    )
+    def find_evidence(self) -> Operation[Evidence]:
+        """Filter the documents, rank what the corpora have, and read the passages."""
+        options, strategy = self.options, self.options.strategy
+        corpora = [corpus for one in self.asked for corpus in one.group.corpora]
+        budget = Budget(options.k, options.tokens)
+        selection = Selection(self.question, corpora, budget, options.unit, self.token_spans, self.reranker)
+        filter = None
+        if options.where:
+            filter = yield from find_documents(options.where, corpora)
+        if filter and not filter.left:
+            return _nothing(selection, options, filter)
+        queries: list[Query] = []
+        rankings: list[Sequence[Any]] = []
+        rows: list[Rows] = []
+        for one in self.asked:  # one after the other, because they share the calls that the chat model may have
+            self.ranking = one
+            query, found = yield from read_query(one, selection, options, filter, self.chat)
+            ranking: Sequence[Any] = yield from _rank(strategy, query, selection)
+            queries.append(query)
+            rankings.append(ranking)
+            rows.append(found)
+        self.ranking = None
+        pairs = {chunk: found for query in queries for chunk, found in query.linked.pairs_by_chunk.items()}
+        passages = yield from _passages(strategy, selection, merge_by_rank(rankings), pairs)
+        entities = {corpus: keys for query in queries for corpus, keys in query.entities.items()}
+        facts = yield from read_facts(options.relationship_types, entities)
+        notes = [note for those in rows for note in out_of_date(strategy, those)]
+        notes += [*(self.chat.told if self.chat else ()), *([filter.reason] if filter else [])]
+        notes += [f"The reranker {self.reranker} has ordered the passages."] if self.reranker else []
+        if not passages or any(query.linked.unknown for query in queries):  # what was not read may have what is absent
+            unread = [loss for those in rows for row in those for loss in row.get("unread") or ()]
+            notes += [f"Not read: {'; '.join(unread[:TOLD_LOSSES])}."] if unread else []
+        return _evidence(strategy, queries, passages, facts, notes)
 
 
-def _find_evidence(
-    question: str,
-    asked: Sequence[_Asked],
-    options: FilledOptions,
-    *,
-    token_spans: TokenSpans,
-    reranker: str | None,
-    chat: ChatCalls | None,
-) -> Operation[Evidence]:
-    """Find the evidence in corpora of one set of models or several, whose rankings are merged by rank."""
-    corpora = [corpus for one in asked for corpus in one.group.corpora]
-    budget = Budget(options.k, options.tokens)
-    selection = Selection(question, corpora, budget, options.unit, token_spans, reranker)
-    filter = None
-    if options.where:
-        filter = yield from find_documents(options.where, corpora)
-    if filter and not filter.left:
-        return _nothing(selection, options, filter)
-    ranking_each = [one.group.run(_rank(one, selection, options, filter, chat), one.embed) for one in asked]
-    if chat is None:
-        parts = yield from side_by_side(ranking_each)
-    else:  # one after the other, because they share the calls that the chat model may have
-        parts = []
-        for one in ranking_each:
-            parts.append((yield from one))
-    pairs = {chunk: found for part in parts for chunk, found in part.query.linked.pairs_by_chunk.items()}
-    ranking = merge_by_rank([part.ranking for part in parts])
-    passages = yield from _passages(options.strategy, selection, ranking, pairs)
-    entities = {corpus: keys for part in parts for corpus, keys in part.query.entities.items()}
-    facts = yield from read_facts(options.relationship_types, entities)
-    notes = [note for part in parts for note in out_of_date(options.strategy, part.rows)]
-    notes += [*(chat.told if chat else ()), *([filter.reason] if filter else [])]
-    notes += [f"The reranker {reranker} has ordered the passages."] if reranker else []
-    queries = [part.query for part in parts]
-    if not passages or any(query.linked.unknown for query in queries):  # what was not read may have what is absent
-        unread = [loss for part in parts for row in part.rows for loss in row.get("unread") or ()]
-        notes += [f"Not read: {'; '.join(unread[:TOLD_LOSSES])}."] if unread else []
-    return _evidence(options.strategy, queries, passages, facts, notes)
-
-
-@dataclass(frozen=True, slots=True)
-class _Ranked:
-    """What a mode has ranked in corpora of the same models: windows, chunks or nodes."""
-
-    query: Query
-    rows: Rows
-    ranking: Sequence[Any]
-
-
-def _rank(
-    asked: _Asked, selection: Selection, options: FilledOptions, filter: Filter | None, chat: ChatCalls | None
-) -> Operation[_Ranked]:
-    """Read what the corpora have, and rank."""
+def read_query(
+    asked: Asked, selection: Selection, options: FilledOptions, filter: Filter | None, chat: ChatCalls | None
+) -> Operation[tuple[Query, Rows]]:
+    """Read what the corpora have. Return the query to the mode, and the rows that it is made of."""
     strategy, hops, names = options.strategy, options.hops, asked.names
     vectors = asked.group.vectors
     fulltext = split_suffix(vectors)[1]  # words are counted in English indexes alone
     terms = terms_of(words_of(selection.question)) if not fulltext else []
     rows = yield from read_corpora(strategy, names, asked.other_names, terms, asked.group.corpora, proper=asked.proper)
     check_corpora(strategy, rows, asked.made_with, vectors)
-    if options.without and "entities" in strategy.needs:
+    with_entities = "entities" in strategy.needs
+    if options.without and with_entities:
         names = [name for name in names if name not in options.without]
         rows = leave_out(rows, options.without)
-    linked = link(rows, names, asked.other_names, hops, filter) if "entities" in strategy.needs else Linked()
+    linked = link(rows, names, asked.other_names, hops, filter) if with_entities else Linked()
     query = Query(
         selection.question,
         asked.group.corpora,
@@ -280,12 +285,20 @@ def _rank(
         linked=linked,
         explanation=explanation_of(strategy, linked, hops, selection.unit),
     )
-    as_chunks = replace(query, limit=selection.chunks)
-    if strategy.rank_chunks and selection.unit == "chunk":
-        return _Ranked(query, rows, (yield from strategy.rank_chunks(as_chunks)))
-    if strategy.rank_windows:
-        return _Ranked(query, rows, (yield from strategy.rank_windows(query)))
-    return _Ranked(query, rows, (yield from strategy.rank_nodes(as_chunks)) if strategy.rank_nodes else [])
+    return query, rows
+
+
+def _rank(strategy: Strategy, query: Query, selection: Selection) -> Operation[Any]:
+    """Return the ranking of a mode: windows, chunks or nodes."""
+    whole = strategy.rank_nodes or (strategy.rank_chunks if selection.unit == "chunk" else None)
+    rank: Any = whole or strategy.rank_windows
+    ranking: Operation[Any] = rank(replace(query, limit=selection.chunks) if whole else query)
+    return ranking
+
+
+def _token_spans(group: Group, text: str) -> Sequence[Span]:
+    """Return the tokens of a text. The embedding model is loaded only for this, for a budget in tokens."""
+    return group.models.embedder.token_spans(text)
 
 
 def _evidence(
@@ -336,14 +349,64 @@ def _passages(
 
 def _nothing(selection: Selection, options: FilledOptions, filter: Filter) -> Evidence:
     """Return the evidence if no document meets the conditions."""
-    return Evidence(
-        question=selection.question,
-        corpora=tuple(selection.corpora),
-        route="global",
-        reason=filter.reason,
-        entities=(),
-        pairs=(),
-        hops=0,
-        passages=(),
-        mode=options.mode,
+    corpora = tuple(selection.corpora)
+    return Evidence(selection.question, corpora, "global", filter.reason, (), (), 0, (), mode=options.mode)
+
+
+def fact_of(row: dict[str, Any]) -> Fact:
+    """Convert a row of `facts.cypher`."""
+    return Fact(
+        subject=row["subject"],
+        subject_id=row["subject_id"],
+        relationship=row["relationship"],
+        object=row["object"],
+        object_id=row["object_id"],
+        properties={
+            name: format_value(value) for name, value in sorted(row["properties"].items()) if not is_vector(value)
+        },
+        entities=tuple(sorted(set(row["entities"]))),
     )
+
+
+def is_vector(value: Any) -> bool:
+    """Return whether a property is an embedding, which tells nobody anything."""
+    numbers = isinstance(value, list) and len(value) >= LEAST_DIMENSIONS
+    numbers = numbers and all(isinstance(one, int | float) for one in value)
+    return numbers or isinstance(value, Vector)
+
+
+def format_value(value: Any) -> str:
+    """Format a property value, truncated to LONGEST_VALUE characters."""
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text[:LONGEST_VALUE]
+
+
+def read_facts(types: Sequence[str], entities: Mapping[str, Sequence[str]]) -> Operation[tuple[Fact, ...]]:
+    """Read the facts of these types around entities.
+
+    Args:
+        types: Relationship types; without any, there are no facts.
+
+    Raises:
+        QueryError: The database does not know one of the types.
+    """
+    facts: tuple[Fact, ...] = ()
+    if types and any(entities.values()):
+        parameters = {
+            corpus: {"names": list(keys), "types": list(types), "limit": MAX_FACTS} for corpus, keys in entities.items()
+        }
+        facts = tuple(dict.fromkeys(map(fact_of, (yield from read_each("query/facts", parameters)))))[:MAX_FACTS]
+    if types and not facts:
+        yield from _check_types(types, list(entities))
+    return facts
+
+
+def _check_types(types: Sequence[str], corpora: Sequence[str]) -> Operation[None]:
+    """Raise QueryError if the database does not know one of these types."""
+    rows = yield from read_each("query/relationship_types", {corpus: {"types": list(types)} for corpus in corpora})
+    for missing in rows[0]["missing"]:
+        linked = sorted({type for row in rows for type in row["linked"]})
+        raise QueryError(
+            f"The database has no relationships of the type {missing!r}.{did_you_mean(missing, linked)} Pass types of "
+            "your own graph."
+        )

@@ -51,7 +51,6 @@ class Selection:
     """How the passages of a question are chosen from a ranking.
 
     Attributes:
-        question: The question.
         corpora: The corpora to search.
         budget: How much text to return.
         unit: What is ranked.

@@ -24,7 +24,6 @@ class Entity:
     """An entity that a question has reached.
 
     Attributes:
-        key: Its key.
         chunks: The number of chunks that mention it.
         degree: The sum of 1 + ln(sentences that mention it) over windows.
         told: Which of the given sentences mention it, by position.
@@ -56,7 +55,6 @@ def cosines(vector: Sequence[float], corpus: str, packed: Iterable[tuple[str, by
     """Return the cosine of each sentence with the question.
 
     Args:
-        vector: The vector of the question.
         packed: Ids of chunks with the packed vectors of their sentences.
 
     Raises:

@@ -102,7 +102,6 @@ def run_template(
     """Run a template. `E2G.run_template` executes this operation.
 
     Args:
-        name: The name of the template.
         parameters: Its parameters. Texts are converted to the type of the parameter.
 
     Raises:

@@ -48,7 +48,6 @@ class Condition(NamedTuple):
     """A condition on a property of a document.
 
     Attributes:
-        name: The name of the property.
         operator: How it is compared.
         values: The values of which one must be equal; for other operators, one value.
     """

@@ -6,11 +6,10 @@ client execute the same code (`runtime.runner`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import chain, islice
 from threading import Event
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -154,37 +153,6 @@ def map_requests(
                 result: T = end.value
                 return result
             reply = receive(request, (yield request))
-
-
-def side_by_side(operations: Sequence[Operation[T]]) -> Operation[list[T]]:
-    """Run operations, whose reads run together where they come at the same time. Return their results."""
-    results: dict[int, T] = {}
-    replies: dict[int, Any] = dict.fromkeys(range(len(operations)))
-    with ExitStack() as closed:
-        for operation in operations:
-            closed.enter_context(closing(operation))
-        while replies:
-            requests: dict[int, Request] = {}
-            for at, reply in replies.items():
-                try:
-                    requests[at] = operations[at].send(reply)
-                except StopIteration as end:
-                    results[at] = end.value
-            if len(requests) == 1:
-                [(at, request)] = requests.items()
-                replies = {at: (yield request)}
-                continue
-            reads = {at: reads_of(request) for at, request in requests.items()}
-            rows: Iterator[Rows] = iter(())
-            if any(reads.values()):
-                rows = iter((yield ReadAll(tuple(chain.from_iterable(reads.values())))))
-            replies = {}
-            for at, request in requests.items():
-                if isinstance(request, ReadAll):
-                    replies[at] = list(islice(rows, len(reads[at])))
-                else:
-                    replies[at] = next(rows) if reads[at] else (yield request)
-    return [results[at] for at in range(len(operations))]
 
 
 def reads_of(request: Request) -> tuple[Read, ...]:

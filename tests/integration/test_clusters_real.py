@@ -33,7 +33,7 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.passages import ScoredNode
 from e2g_neo4j.retrieval.query import Query
-from e2g_neo4j.retrieval.strategies.raptor import raptor
+from e2g_neo4j.retrieval.strategies.tree import raptor
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read, Write
 

@@ -59,8 +59,8 @@ from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.ranking import WORDS as WEIGHT
 from e2g_neo4j.retrieval.ranking import ranked as ranking_of
 from e2g_neo4j.retrieval.strategies import auto, fulltext, hybrid, lightrag, routes
+from e2g_neo4j.retrieval.strategies.auto import diffusion
 from e2g_neo4j.retrieval.strategies.dense import dense as dense_mode
-from e2g_neo4j.retrieval.strategies.diffusion import diffusion
 from e2g_neo4j.retrieval.strategies.tree import tree as tree_mode
 from e2g_neo4j.retrieval.windows import Window, ranked_windows
 from e2g_neo4j.runtime import database

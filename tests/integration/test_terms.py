@@ -24,7 +24,7 @@ from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.models.words import terms
 from e2g_neo4j.retrieval import retrieve
-from e2g_neo4j.retrieval.word_statistics import WordStatistics
+from e2g_neo4j.retrieval.lucene import WordStatistics
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read
 from e2g_neo4j.types.ids import corpus_key

@@ -36,7 +36,7 @@ from e2g_neo4j.errors import DatabaseError
 from e2g_neo4j.graph import writer
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.models.words import terms
-from e2g_neo4j.retrieval.word_statistics import terms_of
+from e2g_neo4j.retrieval.lucene import terms_of
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read, Write
 

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from operations import MODEL, WordModel, conversation
 
-from e2g_neo4j.answering.calls import PROMPTS, Calls
 from e2g_neo4j.answering.citations import CitationFilter
 from e2g_neo4j.answering.direct import answer_from, letter_in, probabilities, request_for
-from e2g_neo4j.answering.evidence import facts_within_budget, numbered, within_budget
+from e2g_neo4j.answering.evidence import PROMPTS, Calls, facts_within_budget, numbered, within_budget
 from e2g_neo4j.errors import ConfigurationError, ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.settings import Settings

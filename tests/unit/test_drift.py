@@ -12,9 +12,8 @@ from operations import MODEL, conversation
 
 from e2g_neo4j.answering import drift as module
 from e2g_neo4j.answering import methods as answering
-from e2g_neo4j.answering.calls import PROMPTS, Calls
 from e2g_neo4j.answering.drift import CALLS, drift, follow_ups_in, local_options
-from e2g_neo4j.answering.evidence import usage_of
+from e2g_neo4j.answering.evidence import PROMPTS, Calls, usage_of
 from e2g_neo4j.answering.methods import METHODS, AnswerOptions, MethodName, answer
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import example_texts

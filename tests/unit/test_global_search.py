@@ -11,11 +11,10 @@ import pytest
 from libraries import StubModels
 from operations import WordModel, dialogue, text_row
 
-from e2g_neo4j.answering.batches import batches_of
-from e2g_neo4j.answering.calls import PROMPTS
-from e2g_neo4j.answering.global_search import most_alike, shuffled
+from e2g_neo4j.answering.evidence import PROMPTS
+from e2g_neo4j.answering.global_search import finest_level, most_alike, shuffled
 from e2g_neo4j.answering.methods import AnswerOptions, answer
-from e2g_neo4j.answering.reports import finest_level
+from e2g_neo4j.answering.points import batches_of
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import objects_in
 from e2g_neo4j.models.chat.prompts import load_prompt

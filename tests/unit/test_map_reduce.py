@@ -9,12 +9,10 @@ from typing import Any, get_args
 import pytest
 from operations import MODEL, WordModel, conversation
 
-from e2g_neo4j.answering.batches import Batches, batches_of
-from e2g_neo4j.answering.calls import PROMPTS, Calls
-from e2g_neo4j.answering.evidence import usage_of
+from e2g_neo4j.answering.evidence import PROMPTS, Calls, usage_of
 from e2g_neo4j.answering.map_reduce import map_reduce
 from e2g_neo4j.answering.methods import METHODS, AnswerOptions, MethodName
-from e2g_neo4j.answering.points import points_in
+from e2g_neo4j.answering.points import Batches, batches_of, points_in
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import objects_in
 from e2g_neo4j.models.chat.prompts import load_prompt

@@ -16,7 +16,7 @@ from e2g_neo4j.indexing.clusters.grouping import WHOLE, groups
 from e2g_neo4j.indexing.clusters.nodes import Leaf
 from e2g_neo4j.retrieval.passages import ScoredNode, fitting
 from e2g_neo4j.retrieval.query import Query
-from e2g_neo4j.retrieval.strategies.raptor import RAPTOR, raptor
+from e2g_neo4j.retrieval.strategies.tree import RAPTOR, raptor
 from e2g_neo4j.types.documents import Span
 
 PUBLISHED = json.loads((Path(__file__).parents[1] / "data" / "raptor.json").read_text(encoding="utf-8"))

@@ -18,9 +18,9 @@ from naive import NaiveDocument, ask
 from e2g_neo4j.errors import ConfigurationError, FingerprintError, NotFoundError, QueryError
 from e2g_neo4j.indexing.cooccurrence import edges
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.groups import merge_by_rank
 from e2g_neo4j.retrieval.linking import MAX_ABSENCES, MAX_ENTITIES, MAX_MEANINGS
 from e2g_neo4j.retrieval.options import MAX_K, MAX_QUESTION, MAX_TOKENS, MIN_TOKENS, FilledOptions, RetrievalOptions
+from e2g_neo4j.retrieval.requirements import merge_by_rank
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.strategies import STRATEGIES, with_strategies
 from e2g_neo4j.retrieval.strategies.dense import dense

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from e2g_neo4j.runtime import runner as module
-from e2g_neo4j.runtime.requests import Embed, Operation, Read, ReadAll, Request, Rows, read_each, side_by_side
+from e2g_neo4j.runtime.requests import Operation, Read, Request, Rows, read_each
 from e2g_neo4j.runtime.runner import AsyncRunner, Runner
 from e2g_neo4j.runtime.threads import each_beside
 
@@ -104,30 +104,3 @@ def test_an_error_ends_the_reads_that_have_not_begun() -> None:
         each_beside([lambda number=number: call(number) for number in range(100)], 2)  # type: ignore[misc]
     assert 3 < len(begun) < 100 or begun[-1] == 3
     assert each_beside([], 4) == []
-
-
-def test_operations_side_by_side_read_together() -> None:
-    def reads(name: str, times: int) -> Operation[Any]:
-        for _ in range(times):
-            rows = yield Read(name, {})
-            assert rows == [name]
-        return name
-
-    def embeds() -> Operation[Any]:
-        assert (yield Embed("Who?")) == [1.0]
-        assert (yield ReadAll((Read("c", {}), Read("d", {})))) == [["c"], ["d"]]
-        return "embedded"
-
-    operation = side_by_side([reads("a", 1), embeds(), reads("b", 3), several([])])
-
-    def asked(reply: Any) -> Any:
-        request = operation.send(reply)
-        return [one.statement for one in request.reads] if isinstance(request, ReadAll) else request
-
-    assert asked(None) == ["a", "b"]
-    assert asked([["a"], ["b"]]) == Embed("Who?")
-    assert asked([1.0]) == ["c", "d", "b"]
-    assert asked([["c"], ["d"], ["b"]]) == Read("b", {}), "as it is, if no other waits"
-    with pytest.raises(StopIteration) as end:
-        asked(["b"])
-    assert end.value.value == ["a", "embedded", "b", []]

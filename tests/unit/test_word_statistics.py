@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from e2g_neo4j.retrieval.lucene import lucene, words_of
+from e2g_neo4j.retrieval.lucene import WordStatistics, idf, lucene, terms_of, word_statistics, words_of
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies.auto import auto
 from e2g_neo4j.retrieval.strategies.fulltext import fulltext, fulltext_chunks
-from e2g_neo4j.retrieval.word_statistics import WordStatistics, idf, terms_of, word_statistics
 
 
 def row(windows: int, index_windows: int, **terms: tuple[int, int]) -> dict[str, Any]:

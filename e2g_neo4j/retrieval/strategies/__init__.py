@@ -9,10 +9,9 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError
-from e2g_neo4j.retrieval.strategies.auto import AUTO
+from e2g_neo4j.retrieval.strategies.auto import AUTO, DIFFUSION
 from e2g_neo4j.retrieval.strategies.communities import COMMUNITIES
 from e2g_neo4j.retrieval.strategies.dense import DENSE
-from e2g_neo4j.retrieval.strategies.diffusion import DIFFUSION
 from e2g_neo4j.retrieval.strategies.e2g import E2G
 from e2g_neo4j.retrieval.strategies.e2g_code import E2G_CODE
 from e2g_neo4j.retrieval.strategies.e2g_normalised import E2G_NORMALISED
@@ -29,10 +28,9 @@ from e2g_neo4j.retrieval.strategies.lightrag import (
 )
 from e2g_neo4j.retrieval.strategies.linear import LINEAR
 from e2g_neo4j.retrieval.strategies.pagerank import PAGERANK
-from e2g_neo4j.retrieval.strategies.raptor import RAPTOR
 from e2g_neo4j.retrieval.strategies.routes import ROUTES
 from e2g_neo4j.retrieval.strategies.synonyms import SYNONYMS
-from e2g_neo4j.retrieval.strategies.tree import TREE
+from e2g_neo4j.retrieval.strategies.tree import RAPTOR, TREE
 from e2g_neo4j.retrieval.strategies.vector_context import VECTOR_CONTEXT
 from e2g_neo4j.retrieval.strategy import Strategies, Strategy
 

@@ -1,4 +1,5 @@
-"""`auto`: rank windows by vectors, words and entities together (`e2g_neo4j.retrieval.ranking`)."""
+"""`auto`: rank windows by vectors, words and entities together (`e2g_neo4j.retrieval.ranking`); `diffusion`: without
+words."""
 
 from __future__ import annotations
 
@@ -87,4 +88,20 @@ AUTO = Strategy(
     needs={"vector", "entities"},
     uses={"full_text"},
     rank_windows=auto,
+)
+
+
+def diffusion(query: Query) -> Ranking:
+    """Like `auto`, without BM25. Words only propose candidates."""
+    return (yield from auto(query, words=False))
+
+
+DIFFUSION = Strategy(
+    name="diffusion",
+    summary="As auto, but words only propose candidates.",
+    source="this project",
+    ranked_by="vectors and entities",
+    needs={"vector", "entities"},
+    uses={"full_text"},
+    rank_windows=diffusion,
 )

@@ -76,7 +76,6 @@ def best_rated(query: Query, chat: ChatCalls, ids: Sequence[str]) -> Operation[l
     """Have the chat model rate the reports of communities.
 
     Args:
-        query: The question and its corpora.
         chat: The chat model. It is told what came of it.
         ids: The communities, nearest first.
 
@@ -106,7 +105,6 @@ def rate_reports(chat: ChatCalls, question: str, reports: Sequence[str], most: i
     """Have the chat model rate reports, BATCH in a call.
 
     Args:
-        chat: The chat model.
         most: The maximum number of calls for the question.
 
     Returns:

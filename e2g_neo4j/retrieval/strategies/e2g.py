@@ -46,10 +46,7 @@ def choose_chunks(query: Query, pairs: Sequence[Pair], shared: Sequence[Candidat
     """Select the chunks of the local route, and tell it in the explanation. If there are none, the route is global.
 
     Args:
-        query: The question.
         pairs: The pairs within its hops.
-        shared: The chunks that mention several entities.
-        score: Scores a chunk.
     """
     told, k = query.explanation, query.limit
     chosen, used, told.trace = select_chunks(pairs, shared, score, k=k, hops=query.hops)
@@ -71,9 +68,6 @@ def select_chunks(
 
     Args:
         pairs: The pairs within `hops`.
-        shared: The chunks that mention several entities.
-        score: Scores a chunk.
-        k: Number of chunks.
         hops: The initial h.
 
     Returns:
@@ -108,7 +102,6 @@ def nearest_nodes(query: Query, entities: Mapping[str, Sequence[str]]) -> Operat
     """Read the chunks and summaries that are nearest by vector, twice as many as wanted if they are ranked further.
 
     Args:
-        query: The question.
         entities: Per corpus, the entities whose mentions are counted.
     """
     vector = yield Embed(query.question)

@@ -44,7 +44,6 @@ def by_shares(mentions: Mapping[str, int], entities: int) -> Score:
 
     Args:
         mentions: How often each chunk mentions any entity.
-        entities: The number of the question's entities.
     """
 
     def score(candidate: Candidate, _pairs: Sequence[Pair]) -> float:

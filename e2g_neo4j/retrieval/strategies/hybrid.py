@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from e2g_neo4j.retrieval.groups import RANK_OFFSET
 from e2g_neo4j.retrieval.query import Query, Ranking
+from e2g_neo4j.retrieval.requirements import RANK_OFFSET
 from e2g_neo4j.retrieval.strategies.dense import dense
 from e2g_neo4j.retrieval.strategies.fulltext import fulltext, fulltext_chunks
 from e2g_neo4j.retrieval.strategy import Strategy

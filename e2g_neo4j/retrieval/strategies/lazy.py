@@ -198,7 +198,6 @@ def tested(question: str, chat: ChatCalls, found: Candidates, budget: int) -> Op
     have: the visit is likely to need them later.
 
     Args:
-        chat: The chat model.
         found: The windows and communities.
         budget: The maximum number of tests.
 

@@ -114,7 +114,6 @@ def _rows(
     """Read windows, entities and relations, of the corpora with statements or of those without.
 
     Args:
-        query: The question.
         vector: The vector of the question or of keywords.
         entities: Per corpus, the entities whose relations are the local ones.
         entry: The nearest windows whose relations are the global ones.

@@ -132,8 +132,6 @@ def next_sentences(
     score and their nearness is at least THRESHOLD. Entities with higher scores choose first.
 
     Args:
-        entities: Active entities.
-        scores: Their scores.
         near: How near sentences are to the question, at most 1.
         used: Sentences that were used, to which these are added.
     """
@@ -152,7 +150,6 @@ def window_seeds(graph: PassageGraph, active: Mapping[Node, tuple[float, int]]) 
     sum over its active entities, which n of its sentences mention (LinearRAG's weight of a passage).
 
     Args:
-        graph: The windows.
         active: The scores of entities, and the step at which they became active, from 1.
     """
     counted = [

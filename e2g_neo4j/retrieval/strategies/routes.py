@@ -81,9 +81,6 @@ def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
     """Rank windows by the sum of z-normalised cosine, entity coverage and document weight. Ties are in reading order.
 
     The weight of a document is the number of nearest windows that it has.
-
-    Args:
-        rows: Rows of `routes.cypher`.
     """
     windows, cosines, coverages = list[Window](), list[float](), list[float]()
     for window, (_, cosine, coverage, origin) in windows_in(rows):

@@ -91,7 +91,6 @@ def by_relations(query: Query, matches: Mapping[str, Sequence[Match]]) -> Rankin
     """Rank windows by the relations of entities, best first.
 
     Args:
-        query: The question.
         matches: Per corpus, the entities that its keywords mean.
     """
     vector = yield Embed(query.question)
@@ -106,8 +105,6 @@ class Match:
     """An entity that a keyword means.
 
     Attributes:
-        keyword: The key of the keyword.
-        entity: The key of the entity.
         by: How it was found. `form`: the words have the same stems.
         score: 1, or for `vector` (1 + cosine) / 2 of the two names.
     """
@@ -149,9 +146,6 @@ def first_keywords(keywords: Mapping[str, str]) -> dict[str, str]:
 
 def match_keywords(keywords: Mapping[str, str], corpora: Sequence[str]) -> Operation[dict[str, tuple[Match, ...]]]:
     """Match keywords to entities, in one read per corpus.
-
-    Args:
-        keywords: By key, how the question spells them.
 
     Returns:
         The matches per corpus, in the order of the keywords, the surest first.

@@ -1,18 +1,18 @@
-"""`tree`: rank all chunks and summaries by vector, like RAPTOR's collapsed tree (arXiv 2401.18059)."""
+"""`tree` and `raptor`: rank all chunks and what is above them by vector, like the collapsed tree of RAPTOR (arXiv
+2401.18059)."""
 
 from __future__ import annotations
 
 from e2g_neo4j.retrieval.passages import ScoredNode, top_k
 from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.strategies.e2g import nearest_nodes
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.runtime.requests import Embed, Operation
 
 
 def tree(query: Query) -> Operation[list[ScoredNode]]:
     """Find the `query.limit` nearest chunks and summaries."""
-    vector = yield Embed(query.question)
-    parameters = {"vector": vector, "k": query.limit, "names": []}
-    return top_k((yield from query.read_each("nearest", dict.fromkeys(query.corpora, parameters))), query.limit)
+    return top_k((yield from nearest_nodes(query, dict.fromkeys(query.corpora, ()))), query.limit)
 
 
 TREE = Strategy(
@@ -23,4 +23,23 @@ TREE = Strategy(
     needs={"vector"},
     rank_nodes=tree,
     nodes="chunks and summaries",
+)
+
+
+def raptor(query: Query) -> Operation[list[ScoredNode]]:
+    """Find the `query.limit` nearest chunks and clusters."""
+    vector = yield Embed(query.question)
+    parameters = {"vector": vector, "k": query.limit}
+    return top_k((yield from query.read_each("raptor", dict.fromkeys(query.corpora, parameters))), query.limit)
+
+
+RAPTOR = Strategy(
+    name="raptor",
+    summary="Chunks and clusters of chunks by vector.",
+    source="RAPTOR (arXiv 2401.18059), collapsed tree",
+    ranked_by="vector",
+    needs={"vector", "clusters"},
+    rank_nodes=raptor,
+    nodes="chunks and clusters",
+    skips=True,
 )

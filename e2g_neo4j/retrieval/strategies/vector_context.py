@@ -68,7 +68,6 @@ def ranked_by_relations(rows: Iterable[tuple[Mapping[str, Any], Sequence[float]]
 
     Args:
         rows: Rows with the windows and the relations that they mention, and the scores of these relations.
-        weight: The weight of a relation.
     """
     found: list[tuple[Window, float]] = []
     for row, relations in rows:
