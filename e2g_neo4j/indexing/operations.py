@@ -192,10 +192,15 @@ def delete(models: Models, targets: Sequence[str | Path] | None, corpus: str) ->
     to_delete = listed if targets is None else catalog.choose_documents(targets, listed, corpus)
     for document in to_delete:
         yield from delete_documents(corpus, [document.id])
+    yield from update_after_deletion(models, corpus)
+    return to_delete
+
+
+def update_after_deletion(models: Models, corpus: str, progress: Progress | None = None) -> Operation[None]:
+    """Bring up to date what the other documents owe to deleted ones: names, references, layers."""
     yield from merge_overrides.update_names(corpus)
     yield from update_references(corpus)
-    yield from update_own_layers(models, corpus)
-    return to_delete
+    yield from update_own_layers(models, corpus, progress)
 
 
 def adopt(
@@ -232,10 +237,10 @@ def unadopt(models: Models, corpus: str) -> Operation[list[DocumentInfo]]:
     return [catalog.document_info(row) for row in (yield from text_nodes.unadopt(corpus))]
 
 
-def update_own_layers(models: Models, corpus: str) -> Operation[None]:
+def update_own_layers(models: Models, corpus: str, progress: Progress | None = None) -> Operation[None]:
     """Bring the layers of a corpus up to date, with its own models."""
     models, vectors = yield from read_models(models, corpus)
-    yield from with_vectors(update_layers(models, corpus), vectors)
+    yield from with_vectors(update_layers(models, corpus, progress), vectors)
 
 
 def import_corpus(

@@ -28,8 +28,9 @@ from e2g_neo4j.errors import AdoptedCorpusError, E2GError, InputError, NotFoundE
 from e2g_neo4j.graph import catalog, claims, tasks
 from e2g_neo4j.graph.archive.importing import Archive, archive_info, recover_abandoned_imports
 from e2g_neo4j.graph.writer import delete, purge
-from e2g_neo4j.indexing import layers, operations
+from e2g_neo4j.indexing import operations
 from e2g_neo4j.indexing.adopting import text_nodes
+from e2g_neo4j.indexing.references import update_references
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
 from e2g_neo4j.runtime.threads import in_stoppable_thread
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
@@ -208,7 +209,7 @@ async def _delete(run: Run) -> dict[str, Any]:
         run.progress("deleting", number + 1, len(wanted))
     # an earlier attempt may have been killed before these
     await client.runner.run(purge(corpus))
-    await client.runner.run(layers.update(client.models, corpus, run.progress))
+    await client.runner.run(operations.update_after_deletion(client.models, corpus, run.progress))
     return {"documents": wanted}
 
 
@@ -256,6 +257,7 @@ async def _completed(run: Run) -> None:
     while await run.client.runner.run(_is_reserved(run.corpus)):
         await asyncio.sleep(IMPORT_SECONDS)
         await run.client.runner.run(_recover())
+    await run.client.runner.run(update_references(run.corpus))
 
 
 def _recover() -> Operation[None]:

@@ -372,6 +372,23 @@ def test_a_second_attempt_leaves_what_was_changed_in_between(
     assert lengths == {"upload:a.txt": len(OTHER), "upload:b.txt": len(TEXT)}
 
 
+def test_a_deleted_document_leaves_nothing_with_others(queue: Queue, client: E2G, corpus: str) -> None:
+    """Neither the full name of a person, nor a title, that other documents mention."""
+    texts = {
+        "The Gale of 1890": "Luke Farran kept the light. Luke Farran met Josiah Quill.",
+        "Letters": "Farran wrote about The Gale of 1890. Farran met Quill.",
+        "Diary": "Josiah Quill read The Gale of 1890 to Theodora Marsh.",
+    }
+    given = [from_text(text, corpus=corpus, source=title, title=title) for title, text in texts.items()]
+    client.index(given, corpus=corpus)
+    client.delete([given[0].id], corpus=corpus)
+    expected = graph(queue.driver, corpus)
+    client.index(given[:1], corpus=corpus)
+    assert graph(queue.driver, corpus) != expected
+    assert queue.done("delete", corpus, documents=[given[0].id]).state == "succeeded"
+    assert graph(queue.driver, corpus) == expected
+
+
 @pytest.mark.parametrize("kind", ["delete", "delete_corpus"])
 def test_a_second_attempt_does_not_delete_what_came_in_between(
     queue: Queue, client: E2G, corpus: str, tmp_path: Path, kind: TaskKind

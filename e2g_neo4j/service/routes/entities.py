@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 
 from e2g_neo4j.errors import NotFoundError
 from e2g_neo4j.graph import catalog
-from e2g_neo4j.indexing import layers
+from e2g_neo4j.indexing import operations
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.service.access import GraphAdmin, Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import documented
@@ -81,7 +81,7 @@ async def split_name(
         if not apart:
             raise
         # an earlier request may have been broken off before this
-        await client.runner.run(layers.update(client.models, corpus))
+        await client.runner.run(operations.update_own_layers(client.models, corpus))
         return apart
 
 
