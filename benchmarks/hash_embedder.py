@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 from tokenizers import Tokenizer
 
-from e2g_neo4j.models.embedding.base import DEFAULT, normalised, spans_of
+from e2g_neo4j.models.embedding.base import DEFAULT, normalise, spans_of
 from e2g_neo4j.models.embedding.weights import PUBLISHED
 from e2g_neo4j.types.documents import Vectors
 
@@ -34,7 +34,7 @@ class HashEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         rows = [np.random.default_rng(crc32(text.encode())).standard_normal(self.dimensions) for text in texts]
-        return normalised(np.array(rows, np.float32).reshape(len(texts), self.dimensions))
+        return normalise(np.array(rows, np.float32).reshape(len(texts), self.dimensions))
 
     def embed_parts(self, texts: Sequence[str], parts: Sequence[Spans]) -> tuple[Vectors, list[Vectors]]:
         pieces = [[text[start:end] for start, end in spans] for text, spans in zip(texts, parts, strict=True)]

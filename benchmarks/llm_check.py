@@ -29,7 +29,7 @@ from e2g_neo4j import E2G, E2GError
 from e2g_neo4j.answering.drift import follow_ups_in, reply_in
 from e2g_neo4j.answering.points import points_in
 from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
-from e2g_neo4j.evaluation.judging import EQUAL, shares_of_ratings, shares_of_wins, supported_in, weights_in
+from e2g_neo4j.evaluation.judging import EQUAL, parse_supported, shares_of_ratings, shares_of_wins, weights_in
 from e2g_neo4j.indexing.communities.chat import parse_report
 from e2g_neo4j.indexing.communities.merging import parse_description
 from e2g_neo4j.indexing.statements.replies import parse
@@ -51,7 +51,7 @@ SCORES = ("exact match", "F1", "support", "evidence cited")
 
 PARSERS: dict[str, Callable[[str], Any]] = {
     "answer": str.strip,
-    "check_citations": lambda text: supported_in(text, len(ANY)),
+    "check_citations": lambda text: parse_supported(text, len(ANY)),
     "choice": str.strip,
     "cypher": str.strip,
     "description": parse_description,

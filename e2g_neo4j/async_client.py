@@ -13,7 +13,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 
-def awaited(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+def make_async(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
     """Return a method of `E2G` for `AsyncClient`, whose `_run` and `_ask` are awaited."""
 
     @wraps(method)
@@ -25,7 +25,7 @@ def awaited(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[An
     return call
 
 
-def streamed(
+def make_async_stream(
     method: Callable[Concatenate[Any, P], Generator[T]],
 ) -> Callable[Concatenate[Any, P], AsyncGenerator[T, None]]:
     """Return a method of `E2G` for `AsyncClient`, whose `_stream` is an async generator."""
@@ -61,35 +61,35 @@ class AsyncE2G(AsyncClient):
         NotFoundError: the corpus has no document; not raised by `index`, `adopt` and `import_corpus`.
     """
 
-    migrate = awaited(E2G.migrate)
-    index = awaited(E2G.index)
-    resume = awaited(E2G.resume)
-    delete = awaited(E2G.delete)
-    retrieve = awaited(E2G.retrieve)
-    modes = awaited(E2G.modes)
-    paths = awaited(E2G.paths)
-    answer = awaited(E2G.answer)
-    stream = streamed(E2G.stream)
-    run_template = awaited(E2G.run_template)
-    text_to_cypher = awaited(E2G.text_to_cypher)
-    corpora = awaited(E2G.corpora)
-    documents = awaited(E2G.documents)
-    text = awaited(E2G.text)
-    entities = awaited(E2G.entities)
-    merges = awaited(E2G.merges)
-    merge = awaited(E2G.merge)
-    split = awaited(E2G.split)
-    join = awaited(E2G.join)
-    enrich = awaited(E2G.enrich)
-    reindex = awaited(E2G.reindex)
-    add_graph_documents = awaited(E2G.add_graph_documents)
-    link = awaited(E2G.link)
-    links = awaited(E2G.links)
-    references = awaited(E2G.references)
-    unlink = awaited(E2G.unlink)
-    adopt = awaited(E2G.adopt)
-    unadopt = awaited(E2G.unadopt)
-    doctor = awaited(E2G.doctor)
-    stats = awaited(E2G.stats)
-    export_corpus = awaited(E2G.export_corpus)
-    import_corpus = awaited(E2G.import_corpus)
+    migrate = make_async(E2G.migrate)
+    index = make_async(E2G.index)
+    resume = make_async(E2G.resume)
+    delete = make_async(E2G.delete)
+    retrieve = make_async(E2G.retrieve)
+    modes = make_async(E2G.modes)
+    paths = make_async(E2G.paths)
+    answer = make_async(E2G.answer)
+    stream = make_async_stream(E2G.stream)
+    run_template = make_async(E2G.run_template)
+    text_to_cypher = make_async(E2G.text_to_cypher)
+    corpora = make_async(E2G.corpora)
+    documents = make_async(E2G.documents)
+    text = make_async(E2G.text)
+    entities = make_async(E2G.entities)
+    merges = make_async(E2G.merges)
+    merge = make_async(E2G.merge)
+    split = make_async(E2G.split)
+    join = make_async(E2G.join)
+    enrich = make_async(E2G.enrich)
+    reindex = make_async(E2G.reindex)
+    add_graph_documents = make_async(E2G.add_graph_documents)
+    link = make_async(E2G.link)
+    links = make_async(E2G.links)
+    references = make_async(E2G.references)
+    unlink = make_async(E2G.unlink)
+    adopt = make_async(E2G.adopt)
+    unadopt = make_async(E2G.unadopt)
+    doctor = make_async(E2G.doctor)
+    stats = make_async(E2G.stats)
+    export_corpus = make_async(E2G.export_corpus)
+    import_corpus = make_async(E2G.import_corpus)

@@ -126,7 +126,7 @@ class AsyncClient:
         self._borrowed = driver is not None
         self.driver = driver
         self._opening = asyncio.Lock()
-        self.runner = AsyncRunner(self._connected, self.settings.neo4j_database, self.models)
+        self.runner = AsyncRunner(self._connect, self.settings.neo4j_database, self.models)
 
     async def __aenter__(self) -> Self:
         return self
@@ -151,9 +151,9 @@ class AsyncClient:
     async def wait_for(self, bookmark: str) -> None:
         """As `SyncClient.wait_for`."""
         wanted = bookmarks.parse(bookmark)
-        await database.wait_for_async(await self._connected(), self.settings.neo4j_database, wanted)
+        await database.wait_for_async(await self._connect(), self.settings.neo4j_database, wanted)
 
-    async def _connected(self) -> AsyncDriver:
+    async def _connect(self) -> AsyncDriver:
         async with self._opening:
             if self.driver is None:
                 where = await asyncio.to_thread(address, self.settings)

@@ -27,7 +27,7 @@ from pydantic import TypeAdapter
 import e2g_neo4j.errors as errors
 from e2g_neo4j.client import E2G
 from e2g_neo4j.documents.files import ReadingReport, explain, find
-from e2g_neo4j.documents.text import shown
+from e2g_neo4j.documents.text import quote_path
 from e2g_neo4j.errors import AccessError, ConfigurationError, E2GError, InputError, ReadingError, UnreachableError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.archive.importing import Archive
@@ -65,13 +65,13 @@ def like(method: Callable[Concatenate[Any, P], T]) -> Callable[[Callable[..., T]
 
     def give(call: Callable[..., T]) -> Callable[Concatenate[Any, P], T]:
         @wraps(method)
-        def called(self: Any, /, *args: P.args, **keywords: P.kwargs) -> T:
+        def call_remote(self: Any, /, *args: P.args, **keywords: P.kwargs) -> T:
             bound = signature.bind(self, *args, **keywords)
             bound.apply_defaults()
             _, *arguments = bound.arguments.items()  # without self
             return call(self, **dict(arguments))
 
-        return called
+        return call_remote
 
     return give
 
@@ -95,7 +95,7 @@ def request(
         path = corpus_path(corpus, *(rest.pop(part[1:-1]) if part[0] == "{" else part for part in parts))
         if "query" in rest:
             rest["q"] = rest.pop("query")
-        content = {"params": given(**rest)} if verb == "GET" else {"json": rest or None}
+        content = {"params": collect_arguments(**rest)} if verb == "GET" else {"json": rest or None}
         sent = self._send(verb, path, **content)
         return self._wait(sent, kind, progress) if task else parse(kind, sent)
 
@@ -213,7 +213,9 @@ class RemoteE2G:
         found: list[Any] = []
         cursor: str | None = ""
         while cursor is not None:
-            page = self._send("GET", corpus_path(corpus, "documents"), params=given(limit=1000, cursor=cursor or None))
+            page = self._send(
+                "GET", corpus_path(corpus, "documents"), params=collect_arguments(limit=1000, cursor=cursor or None)
+            )
             found += page["documents"]
             cursor = page["cursor"]
         return parse(list[DocumentInfo], found)
@@ -223,7 +225,7 @@ class RemoteE2G:
         if not re.fullmatch(r"[0-9a-f]{16}", document):  # the id that every document has
             document = choose_document(document, self.documents(corpus), corpus).id
         path = corpus_path(corpus, "documents", document, "text")
-        return parse(DocumentText, self._send("GET", path, params=given(**span)))
+        return parse(DocumentText, self._send("GET", path, params=collect_arguments(**span)))
 
     @like(E2G.corpora)
     def corpora(self) -> dict[str, int]:
@@ -269,7 +271,7 @@ class RemoteE2G:
 
     @like(E2G.unlink)
     def unlink(self, corpus: str, label: str | None) -> int:
-        task = self._send("DELETE", corpus_path(corpus, "links"), params=given(label=label))
+        task = self._send("DELETE", corpus_path(corpus, "links"), params=collect_arguments(label=label))
         return self._wait(task, dict[str, int])["links"]
 
     @like(E2G.unadopt)
@@ -366,7 +368,7 @@ class RemoteE2G:
         **options: Any,
     ) -> Any:
         """Send files or documents. `reading` takes why files cannot be opened any more."""
-        send = partial(self._send, "POST", corpus_path(corpus, "documents"), params=given(**options))
+        send = partial(self._send, "POST", corpus_path(corpus, "documents"), params=collect_arguments(**options))
         documents = [
             {"source": one.source, "title": one.title, "text": one.text, "properties": plain(one.properties)}
             for _, one in batch
@@ -380,18 +382,18 @@ class RemoteE2G:
                 try:
                     files.append(("files", (name, stack.enter_context(file.open("rb")))))
                 except OSError as error:
-                    reading.failed[shown(file)] = f"{shown(file)} cannot be read: {error.strerror or error}."
+                    reading.failed[quote_path(file)] = f"{quote_path(file)} cannot be read: {error.strerror or error}."
             if not files or options["strict"]:
                 reading.check(strict=options["strict"], read=bool(files))
             added = None if properties is None else json.dumps(plain(properties))
-            return send(files=files, data=given(budget_tokens=budget_tokens, properties=added))
+            return send(files=files, data=collect_arguments(budget_tokens=budget_tokens, properties=added))
 
 
 class NoChatModelError(ConfigurationError):
     """No chat model is configured at the service."""
 
 
-def given(**values: Any) -> dict[str, Any]:
+def collect_arguments(**values: Any) -> dict[str, Any]:
     """Return the arguments that are given: None is not sent."""
     return {name: one for name, one in values.items() if one is not None}
 

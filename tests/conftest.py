@@ -54,7 +54,7 @@ from e2g_neo4j.models.embedding.base import DEFAULT
 from e2g_neo4j.models.embedding.weights import PUBLISHED
 from e2g_neo4j.models.entities import pipeline
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime.maven import configured
+from e2g_neo4j.runtime.maven import load_context
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.fingerprint import Fingerprint
 
@@ -103,7 +103,7 @@ def _fetch(config: pytest.Config) -> None:
         for what, lock in servers.items() if os.environ.get("E2G_TEST_NEO4J", "managed") == "managed" else ():
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(jars, "LOCK", lock)
-                if missing := sum(not (configured().repo_cache / jar.path).is_file() for jar in jars.read_lock()):
+                if missing := sum(not (load_context().repo_cache / jar.path).is_file() for jar in jars.read_lock()):
                     print(f"Fetching {missing} files of {what} from Maven Central …", flush=True)
                     jars.fetch()
 

@@ -126,7 +126,7 @@ def _compared(name: str, value: Any, properties: Mapping[str, Any]) -> Any:
         case "persistence" | "score":
             return Number(value)
         case "notes" if "made_of" in properties:  # a summary's; those of a chunk hold no vectors
-            prose = SummaryInput.unpacked(properties["text"], bytes(value))
+            prose = SummaryInput.unpack(properties["text"], bytes(value))
             rows = [] if prose.vectors is None else [Vector(row.tolist()) for row in prose.vectors]
             return prose.sentences, prose.counts, rows
     return value

@@ -36,7 +36,7 @@ from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_coun
 from e2g_neo4j.indexing.names_across import document_names
 from e2g_neo4j.indexing.references import update_references
 from e2g_neo4j.indexing.topic_persistence import Persistence
-from e2g_neo4j.models.embedding.base import normalised, quantised
+from e2g_neo4j.models.embedding.base import normalise, quantise
 from e2g_neo4j.models.entities.extraction_codec import encode, own_sentences_before_list
 from e2g_neo4j.retrieval import retrieve
 from e2g_neo4j.retrieval.options import FilledOptions
@@ -385,7 +385,7 @@ def merges_of(document: NaiveDocument, overrides: Overrides | None = None) -> li
         name_counts(extraction_of(document, chunk) for chunk in document.chunks),
         name_words("en"),
         overrides.in_document(document.id) if overrides else {},
-        spelled=overrides.spelled(document.id) if overrides else {},
+        spelled=overrides.spellings_in(document.id) if overrides else {},
     )
 
 
@@ -572,7 +572,7 @@ class _HashEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         rows = [np.random.default_rng(crc32(text.encode())).standard_normal(self.dimensions) for text in texts]
-        return normalised(np.array(rows, np.float32).reshape(-1, self.dimensions))
+        return normalise(np.array(rows, np.float32).reshape(-1, self.dimensions))
 
     def embed_parts(self, texts: Sequence[str], parts: Sequence[Sequence[Span]]) -> tuple[Vectors, list[Vectors]]:
         return self.embed(texts), [np.empty((len(one), self.dimensions), np.float32) for one in parts]
@@ -684,7 +684,7 @@ def sentence_rows(document: NaiveDocument) -> Iterator[dict[str, Any]]:
         extraction = extraction_of(document, naive)
         every = padded([document.drawn_vector(one) for one in sentences_in(document, naive)], REAL_DIMENSIONS)
         own = own_sentences_before_list(extraction.sentences, stored.own_in_text)
-        yield {"chunk": stored.id, "notes": encode(extraction), "vectors": quantised(every[own])}
+        yield {"chunk": stored.id, "notes": encode(extraction), "vectors": quantise(every[own])}
 
 
 def before_of(perform: Execute, corpus: str, document: NaiveDocument) -> StoredDocument:
@@ -754,7 +754,7 @@ def service_life(run: Callable[[Operation[Any]], Any]) -> None:
     run(tasks.create("second", "index", "novels", "local", {}, parts=1, **asked))
     run(claims.clean_up())
     key, text = run(keys.create("a", ["read"], ["*"]))
-    run(keys.verified(text))
+    run(keys.verify_key(text))
     run(keys.is_refused(key.id))
     run(keys.list_keys())
     run(keys.any_key())

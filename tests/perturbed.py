@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from e2g_neo4j.models.embedding.base import Embedder, normalised
+from e2g_neo4j.models.embedding.base import Embedder, normalise
 from e2g_neo4j.types.documents import Span, Vectors
 
 NOISE = 1e-6
@@ -20,7 +20,7 @@ NOISE = 1e-6
 def disturbed(vectors: Vectors, random: np.random.Generator, noise: float = NOISE) -> Vectors:
     """Vectors of length 1 near those given."""
     change = random.standard_normal(vectors.shape) * noise / np.sqrt(vectors.shape[-1])
-    return normalised((vectors + change).astype(np.float32))
+    return normalise((vectors + change).astype(np.float32))
 
 
 class PerturbedEmbedder:

@@ -40,15 +40,15 @@ class CitationFilter:
         text = self._held + piece
         begun = _BEGUN.search(text)
         ready, self._held = (text[: begun.start()], text[begun.start() :]) if begun else (text, "")
-        return self._shown(ready)
+        return self._filter_text(ready)
 
     def end(self) -> str:
         """Return the text that was held back."""
         text, self._held = self._held, ""
-        return self._shown(text).rstrip()
+        return self._filter_text(text).rstrip()
 
-    def _shown(self, text: str) -> str:
-        shown = re.sub(rf"[ \t]*{_GROUP.pattern}", self._checked, text)
+    def _filter_text(self, text: str) -> str:
+        shown = re.sub(rf"[ \t]*{_GROUP.pattern}", self._check_group, text)
         if self._has_words:
             return shown
         shown = (self._before_words + shown).lstrip()
@@ -56,7 +56,7 @@ class CitationFilter:
         self._before_words = "" if self._has_words else shown
         return shown if self._has_words else ""
 
-    def _checked(self, group: re.Match[str]) -> str:
+    def _check_group(self, group: re.Match[str]) -> str:
         numbers = list(dict.fromkeys(_numbers(group[1])))
         kept = [number for number in numbers if number in self._valid]
         self.cited |= dict.fromkeys(kept)

@@ -13,15 +13,15 @@ from e2g_neo4j.answering.citations import ShownAnswer
 from e2g_neo4j.answering.evidence import (
     NOT_SAID,
     Calls,
-    cited_answer,
     evidence_budget,
-    given_within,
-    numbered,
+    fit_evidence,
+    make_answer,
+    number_passage,
     too_small,
     with_usage,
 )
 from e2g_neo4j.errors import QueryError
-from e2g_neo4j.models.chat.prompts import fenced
+from e2g_neo4j.models.chat.prompts import fence
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import ask_until_usable
 from e2g_neo4j.runtime.requests import Operation
@@ -42,14 +42,14 @@ def answer_from(evidence: Evidence, calls: Calls, options: Sequence[str] = ()) -
     model, settings = calls.model, calls.settings
     instructions = calls.instructions("choice.txt" if options else "answer.txt")
     budget = evidence_budget(model, settings, instructions, evidence.stand_alone, *options)
-    given = given_within(evidence, budget, model)
+    given = fit_evidence(evidence, budget, model)
     if evidence.passages and not given:
         raise too_small(budget)
     if not given and not options:
         return with_usage(Answer(NOT_SAID, evidence, found=False), calls.used)
 
     def parse(reply: ChatReply) -> Answer | None:
-        return _choice_answer(reply, evidence, given, options) if options else cited_answer(reply, evidence, given)
+        return _choice_answer(reply, evidence, given, options) if options else make_answer(reply, evidence, given)
 
     last = "\n\nAnswer with one letter." if options else "\n\nAnswer in sentences, not with numbers alone."
     request = request_for(evidence.stand_alone, given, options, instructions, settings.answer_tokens)
@@ -58,15 +58,15 @@ def answer_from(evidence: Evidence, calls: Calls, options: Sequence[str] = ()) -
     found = yield from ask_until_usable(model, request, parse, calls.used, again=again, shown=shown)
     if found is not None:
         return with_usage(found, calls.used)
-    raise calls.returned("none of the options" if options else "no text")
+    raise calls.unusable_reply_error("none of the options" if options else "no text")
 
 
 def request_for(
     question: str, given: Sequence[Passage], options: Sequence[str], instructions: str, max_tokens: int
 ) -> ChatRequest:
     """Build the request: numbered evidence between two tags, then the question and its options."""
-    listed = "\n\n".join(numbered(passage, n) for n, passage in enumerate(given, 1))
-    system, shown = fenced(instructions, listed)
+    listed = "\n\n".join(number_passage(passage, n) for n, passage in enumerate(given, 1))
+    system, shown = fence(instructions, listed)
     lettered = "".join(f"\n{letter}) {option}" for letter, option in zip(ascii_uppercase, options, strict=False))
     return ChatRequest(
         system,

@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from e2g_neo4j.answering.evidence import Calls, given_within, numbered, too_small
+from e2g_neo4j.answering.evidence import Calls, fit_evidence, number_passage, too_small
 from e2g_neo4j.answering.global_search import check_communities
-from e2g_neo4j.answering.points import MOST, answer_of, kept_of, points_in, points_schema, score_in
-from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, listed_in, number_schema, object_schema
+from e2g_neo4j.answering.points import MOST, answer_of, choose_points, points_in, points_schema, score_in
+from e2g_neo4j.models.chat.json_replies import TEXT, find_list, list_schema, number_schema, object_schema
 from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.options import RetrievalOptions
@@ -126,7 +126,7 @@ def drift(evidence: Evidence, models: Models, calls: Calls, retrieval: Retrieval
             raise too_small(budget)
         if not numbers:
             continue
-        listed = "\n\n".join(numbered(given[number - 1], number) for number in numbers)
+        listed = "\n\n".join(number_passage(given[number - 1], number) for number in numbers)
         schema = object_schema(points=points_schema(numbers), follow_ups=FOLLOW_UPS_SCHEMA)
         read = yield from calls.ask("follow_up.txt", asked_for, listed, schema, partial(reply_in, batch=numbers))
         if read is None:
@@ -136,9 +136,9 @@ def drift(evidence: Evidence, models: Models, calls: Calls, retrieval: Retrieval
         points += read[0]
         follow_ups.add(read[1], one.round + 1)
     if unusable and not usable:
-        raise calls.returned("no points")
+        raise calls.unusable_reply_error("no points")
 
-    kept, above = kept_of(points, question, calls)
+    kept, above = choose_points(points, question, calls)
     told = [f"DRIFT: reports: {len(reports)}, points above 0: {above}, points in the answer: {len(kept)}."]
     if searched:
         told.append(f"Follow-up questions in mode {options.mode}: {' '.join(searched)}")
@@ -148,10 +148,10 @@ def drift(evidence: Evidence, models: Models, calls: Calls, retrieval: Retrieval
         told.append(f"Questions whose passages are left out, because the chat model sent no usable points: {unusable}.")
     if follow_ups.open:
         told.append(f"Follow-up questions that were left when {CALLS - TRIES} calls were made: {len(follow_ups.open)}.")
-    return (yield from answer_of(kept, merged(found, told, reads), tuple(given), calls))
+    return (yield from answer_of(kept, merge_evidence(found, told, reads), tuple(given), calls))
 
 
-def merged(found: Sequence[Evidence], told: Sequence[str], reads: int) -> Evidence:
+def merge_evidence(found: Sequence[Evidence], told: Sequence[str], reads: int) -> Evidence:
     """Return the evidence for the question itself with the passages for all questions, each once.
 
     Args:
@@ -209,7 +209,7 @@ def within(budget: int, texts: Iterable[str], model: StreamingChatModel) -> list
 
 def numbers_of(evidence: Evidence, given: list[Passage], budget: int, model: StreamingChatModel) -> list[int]:
     """Choose the passages and facts that fit into a prompt, and return their numbers. New ones are added to `given`."""
-    chosen = given_within(evidence, budget, model)
+    chosen = fit_evidence(evidence, budget, model)
     places = [place_of(passage) for passage in given]
     for passage in chosen:
         if place_of(passage) not in places:
@@ -237,7 +237,7 @@ def follow_ups_in(reply: str, examples: Collection[str] = frozenset()) -> list[t
     None if it has none and does not say so with an empty list. Questions without text or score are left out, and those
     of the examples in the prompt.
     """
-    items, said = listed_in(reply, "follow_ups", "question")
+    items, said = find_list(reply, "follow_ups", "question")
     found = (_follow_up(item) for item in items)
     questions = [one for one in found if one is not None and one[0] not in examples]
     return questions[:FOLLOW_UPS] if questions or (said and not items) else None

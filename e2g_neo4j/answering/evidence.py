@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from e2g_neo4j.answering.citations import CitationFilter
 from e2g_neo4j.errors import ModelError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import example_texts
-from e2g_neo4j.models.chat.prompts import fenced, load_prompt
+from e2g_neo4j.models.chat.prompts import fence, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import MARGIN, TRIES, ask_until_usable
 from e2g_neo4j.runtime.requests import Emit, Operation, Request, map_requests, reads_of
@@ -62,19 +62,19 @@ def facts_within_budget(facts: Sequence[Fact], budget: int, model: StreamingChat
     for fact in facts:
         source = f"{fact.subject_id} {fact.object_id}"
         stated = Passage(
-            fact.stated(), GRAPH, source, 0, len(fact.stated()), 0.0, nodes=(fact.subject_id, fact.object_id)
+            fact.to_sentence(), GRAPH, source, 0, len(fact.to_sentence()), 0.0, nodes=(fact.subject_id, fact.object_id)
         )
-        budget -= model.count(numbered(stated, 999))
+        budget -= model.count(number_passage(stated, 999))
         if budget < 0:
             break
         given.append(stated)
     return tuple(given)
 
 
-def given_within(evidence: Evidence, budget: int, model: StreamingChatModel) -> tuple[Passage, ...]:
+def fit_evidence(evidence: Evidence, budget: int, model: StreamingChatModel) -> tuple[Passage, ...]:
     """Return the passages and facts of an evidence that fit into a token budget, FACTS of it for facts."""
     facts = facts_within_budget(evidence.facts, int(FACTS * budget), model)
-    fact_tokens = sum(model.count(numbered(fact, 999)) for fact in facts)
+    fact_tokens = sum(model.count(number_passage(fact, 999)) for fact in facts)
     return (*within_budget(evidence.passages, budget - fact_tokens, model), *facts)
 
 
@@ -88,8 +88,8 @@ def within_budget(passages: Sequence[Passage], budget: int, model: StreamingChat
     for passage in passages:
         heading = model.count(f"[{len(chosen) + 1}] {passage.document}\n\n")
         room = budget - heading
-        tokens = model.count(passage.labelled())
-        fitting = passage if tokens <= room else truncated(passage, room, model) if room >= MIN_TOKENS else None
+        tokens = model.count(passage.to_labelled_text())
+        fitting = passage if tokens <= room else truncate_passage(passage, room, model) if room >= MIN_TOKENS else None
         if fitting is not None:
             chosen.append(fitting)
             budget -= heading + min(tokens, room)
@@ -109,10 +109,10 @@ def in_reading_order(passages: Sequence[Passage]) -> tuple[Passage, ...]:
     )
 
 
-def truncated(passage: Passage, room: int, model: StreamingChatModel) -> Passage | None:
+def truncate_passage(passage: Passage, room: int, model: StreamingChatModel) -> Passage | None:
     """Return the beginning of a passage, up to the end of a sentence or otherwise of a word."""
     text = passage.text
-    while (tokens := model.count(replace(passage, text=text).labelled())) > room:
+    while (tokens := model.count(replace(passage, text=text).to_labelled_text())) > room:
         text = text[: min(int(len(text) * room / tokens), len(text) - 1)]
         ends = [found.end() for found in _SENTENCE_ENDS.finditer(text)]
         text = text[: ends[-1]] if ends and ends[-1] > len(text) // 2 else text[: max(text.rfind(" "), 0)]
@@ -124,16 +124,16 @@ def truncated(passage: Passage, room: int, model: StreamingChatModel) -> Passage
     return replace(passage, text=text, end=end, text_node=node)
 
 
-def numbered(passage: Passage, number: int) -> str:
+def number_passage(passage: Passage, number: int) -> str:
     """Return a passage as a prompt has it."""
-    return f"[{number}] {passage.document}\n{passage.labelled()}"
+    return f"[{number}] {passage.document}\n{passage.to_labelled_text()}"
 
 
 def citation_of(number: int, passage: Passage, evidence: Evidence) -> Citation:
     """Return the citation of a passage by its number."""
     ids = passage.nodes if passage.document == GRAPH else ()
     facts = (fact for fact in evidence.facts if (fact.subject_id, fact.object_id) == ids)
-    return Citation(number, passage, next((fact for fact in facts if fact.stated() == passage.text), None))
+    return Citation(number, passage, next((fact for fact in facts if fact.to_sentence() == passage.text), None))
 
 
 def with_round_trips(operation: Operation[Answer]) -> Operation[Answer]:
@@ -159,7 +159,7 @@ def with_usage(answer: Answer, used: ChatUsage) -> Answer:
     return replace(answer, calls=used.calls, prompt_tokens=used.prompt_tokens, completion_tokens=used.completion_tokens)
 
 
-def cited_answer(
+def make_answer(
     reply: ChatReply, evidence: Evidence, given: tuple[Passage, ...], valid: Collection[int] | None = None
 ) -> Answer | None:
     """Return the answer of a reply with its valid citations, or None if it has no text.
@@ -229,7 +229,7 @@ class Calls:
 
     def request(self, prompt: str, question: str, listed: str, schema: Mapping[str, Any] | None = None) -> ChatRequest:
         """Build a request: passages, points or reports between two tags, then the question."""
-        system, shown = fenced(self.instructions(prompt), listed)
+        system, shown = fence(self.instructions(prompt), listed)
         return ChatRequest(
             system,
             f"{shown}\n\nQuestion: {question}",
@@ -262,7 +262,7 @@ class Calls:
             self.left -= self.used.calls - before
         return found
 
-    def returned(self, nothing: str) -> UnusableReplyError:
+    def unusable_reply_error(self, nothing: str) -> UnusableReplyError:
         """Return the error for a model none of whose replies is usable, such as "no points"."""
         return UnusableReplyError(
             f"The chat model {self.model.name} returned {nothing}: try again, or set another E2G_CHAT_MODEL."

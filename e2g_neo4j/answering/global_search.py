@@ -17,15 +17,21 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from e2g_neo4j.answering.evidence import Calls, in_reading_order, too_small
-from e2g_neo4j.answering.map_reduce import BATCHES, left_out
-from e2g_neo4j.answering.points import answer_of, batches_of, kept_of, map_batches
+from e2g_neo4j.answering.map_reduce import BATCHES, describe_failures
+from e2g_neo4j.answering.points import answer_of, batches_of, choose_points, map_batches
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.models.words import terms
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.options import check_question
 from e2g_neo4j.retrieval.passages import ScoredNode, passage_of, read_windows
-from e2g_neo4j.retrieval.requirements import check_found, group_corpora, missing_layer, out_of_date, remember_models
+from e2g_neo4j.retrieval.requirements import (
+    check_found,
+    describe_missing_layer,
+    group_corpora,
+    out_of_date,
+    remember_models,
+)
 from e2g_neo4j.retrieval.strategies.communities import COMMUNITIES, THRESHOLD, rate_reports
 from e2g_neo4j.runtime.requests import EmbedAll, Emit, Operation, Read, read_each
 from e2g_neo4j.types.results import Answer, CitedReport, Evidence, Passage, Point
@@ -71,7 +77,7 @@ def check_communities(rows: Iterable[Mapping[str, Any]], what: str) -> None:
         what: What needs them.
     """
     for row in rows:
-        if message := missing_layer("communities", row, what):
+        if message := describe_missing_layer("communities", row, what):
             raise QueryError(message)
 
 
@@ -167,29 +173,29 @@ def global_search(evidence: Evidence, models: Models, calls: Calls, level: Level
         told[-1] = f"Global search: {outcome}"
     else:
         told.append(f"Global search: reports of level {chosen}: {len(reports)}.")
-    batches = batches_of([one.as_passage() for one in reports], (), budget, calls.model, most, shuffled)
+    batches = batches_of([one.as_passage() for one in reports], (), budget, calls.model, most, shuffle_reports)
     if reports and not batches.given:
         raise too_small(budget)
-    told.append(batches.told("reports"))
+    told.append(batches.describe_batches("reports"))
     if level != "dynamic":
         yield Emit(replace(evidence, reason=" ".join(told)))
 
     points, failed = yield from map_batches(calls, MAP, question, batches, "reports")
-    kept, above = kept_of(points, question, calls)
+    kept, above = choose_points(points, question, calls)
     by_place = {report.place: report.cited for report in reports}
     supported, passages = yield from with_passages(models, kept, batches.given, by_place)
     told.append(f"Points above 0: {above}, points in the answer: {len(supported)}.")
     if batches.left_out:
         told.append(f"Reports that did not fit: {batches.left_out}. E2G_MAP_CALLS allows more batches.")
     if failed:
-        told.append(left_out(failed))
+        told.append(describe_failures(failed))
     if len(supported) < len(kept):
         told.append(f"Points whose text is not in the corpus any more: {len(kept) - len(supported)}.")
     evidence = replace(evidence, reason=" ".join(told), passages=passages)
     return (yield from answer_of(supported, evidence, passages, calls, NOT_SAID))
 
 
-def shuffled(reports: Sequence[Passage]) -> tuple[Passage, ...]:
+def shuffle_reports(reports: Sequence[Passage]) -> tuple[Passage, ...]:
     """Return reports in the order of their ids, which are hashes. So no batch has all of one part of the corpus, and
     after a change those that stay the same keep their order."""
     return tuple(sorted(reports, key=lambda report: (report.source, report.corpus)))
@@ -247,7 +253,7 @@ def with_passages(
     support: list[list[Passage]] = [[] for _ in points]
     corpora = list(dict.fromkeys(corpus for each in places for corpus, _ in each))
     for group in group_corpora(models, corpora):
-        for number, passage in (yield from group.run(_supporting(points, places, group.corpora))):
+        for number, passage in (yield from group.run(_find_support(points, places, group.corpora))):
             support[number].append(passage)
     passages = in_reading_order(list(dict.fromkeys(passage for some in support for passage in some)))
     numbers = {passage: number for number, passage in enumerate(passages, 1)}
@@ -263,7 +269,7 @@ def with_passages(
     return supported, passages
 
 
-def _supporting(
+def _find_support(
     points: Sequence[Point], places: Sequence[Iterable[tuple[str, str]]], corpora: Sequence[str]
 ) -> Operation[list[tuple[int, Passage]]]:
     """Find the text that supports points in corpora that were made with the same models.

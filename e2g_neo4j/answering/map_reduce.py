@@ -13,13 +13,13 @@ from dataclasses import replace
 from typing import Any
 
 from e2g_neo4j.answering.evidence import FACTS, Calls, facts_within_budget, too_small
-from e2g_neo4j.answering.points import Batches, answer_of, batches_of, kept_of, map_batches
+from e2g_neo4j.answering.points import Batches, answer_of, batches_of, choose_points, map_batches
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.retrieval.filters import find_documents
 from e2g_neo4j.retrieval.options import check_question
 from e2g_neo4j.retrieval.passages import ScoredNode, passage_of, read_windows
 from e2g_neo4j.retrieval.where import Condition
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import Emit, Operation, Read
 from e2g_neo4j.types.results import Answer, Evidence, Passage, Point
 
@@ -46,17 +46,17 @@ def map_reduce(evidence: Evidence, calls: Calls) -> Operation[Answer]:
     if evidence.passages and not batches.given:
         raise too_small(budget)
     points, failed = yield from map_batches(calls, MAP, question, batches)
-    kept, above = kept_of(points, question, calls)
+    kept, above = choose_points(points, question, calls)
     told = [f"Map-reduce: points above 0: {above}, batches: {len(batches)}, points in the answer: {len(kept)}."]
     if batches.left_out:
         told.append(f"Parts of passages that did not fit: {batches.left_out}.")
     if failed:
-        told.append(left_out(failed))
+        told.append(describe_failures(failed))
     evidence = replace(evidence, reason=" ".join([evidence.reason, *told]))
     return (yield from answer_of(kept, evidence, batches.given, calls))
 
 
-def left_out(failed: int) -> str:
+def describe_failures(failed: int) -> str:
     """Tell how many batches gave no points, because no reply was usable."""
     return f"Batches that are left out, because the chat model sent no usable points: {failed}."
 
@@ -91,17 +91,20 @@ def all_text(evidence: Evidence, where: Sequence[Condition], calls: Calls) -> Op
     batches = batches_of(passages, (), budget, calls.model, None)
     if len(batches) > calls.settings.map_calls:
         raise too_much(len(batches), calls.settings.map_calls, budget)
-    told = [*([filter.reason] if where else []), f"All text: documents: {filter.left}. {batches.told('text')}"]
+    told = [
+        *([filter.reason] if where else []),
+        f"All text: documents: {filter.left}. {batches.describe_batches('text')}",
+    ]
     yield Emit(replace(evidence, reason=" ".join(told)))
 
     points, failed = yield from map_batches(calls, MAP, question, batches)
-    fitting, above = kept_of(points, question, calls)
-    kept, given = cited(fitting, batches)
+    fitting, above = choose_points(points, question, calls)
+    kept, given = renumber_points(fitting, batches)
     told.append(f"Points above 0: {above}, points in the answer: {len(kept)}.")
     if batches.left_out:
         told.append(f"Passages that did not fit: {batches.left_out}.")
     if failed:
-        told.append(left_out(failed))
+        told.append(describe_failures(failed))
     return (yield from answer_of(kept, replace(evidence, reason=" ".join(told), passages=given), given, calls))
 
 
@@ -131,7 +134,7 @@ def read_all(documents: Mapping[str, Sequence[str]], most: int, budget: int) -> 
         raise too_much(-(-tokens // budget), most, budget)
     for corpus, ids in windows.items():
         rows = []
-        for batch in batched(ids, WINDOWS_READ):
+        for batch in split_batches(ids, WINDOWS_READ):
             texts = yield from read_windows(batch, [corpus])
             rows += [texts[id] for id in batch if id in texts]
         passages += [passage_of(ScoredNode(row, 0.0)) for row in without_overlaps(rows)]
@@ -151,7 +154,7 @@ def without_overlaps(rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, An
         end = max(end, row["end"])
 
 
-def cited(points: Sequence[Point], batches: Batches) -> tuple[list[Point], tuple[Passage, ...]]:
+def renumber_points(points: Sequence[Point], batches: Batches) -> tuple[list[Point], tuple[Passage, ...]]:
     """Return points with new numbers, and the passages that they cite, which have these numbers in reading order."""
     used = sorted({number for point in points for number in point.passages})
     numbers = {number: new for new, number in enumerate(used, 1)}

@@ -16,17 +16,17 @@ from e2g_neo4j.answering.evidence import (
     MIN_TOKENS,
     NOT_SAID,
     Calls,
-    cited_answer,
     in_reading_order,
-    numbered,
+    make_answer,
+    number_passage,
     too_small,
-    truncated,
+    truncate_passage,
     with_usage,
 )
 from e2g_neo4j.models.chat.json_replies import (
     TEXT,
+    find_list,
     list_schema,
-    listed_in,
     number_schema,
     object_schema,
     valid_numbers,
@@ -47,12 +47,12 @@ REDUCE = "reduce.txt"
 """The prompt for the answer."""
 
 
-def shown(point: Point) -> str:
+def format_point(point: Point) -> str:
     """Return a point as the prompt has it."""
     return f"({point.score}) {point.text} {''.join(f'[{number}]' for number in point.passages)}"
 
 
-def kept_of(points: Iterable[Point], question: str, calls: Calls) -> tuple[list[Point], int]:
+def choose_points(points: Iterable[Point], question: str, calls: Calls) -> tuple[list[Point], int]:
     """Return the points that fit into the prompt for the answer, the most important first, and how many have a score
     above 0.
 
@@ -63,7 +63,7 @@ def kept_of(points: Iterable[Point], question: str, calls: Calls) -> tuple[list[
     budget = left = calls.budget(REDUCE, question)
     kept: list[Point] = []
     for point in important:
-        cost = calls.model.count(f"{shown(point)}\n")
+        cost = calls.model.count(f"{format_point(point)}\n")
         if cost <= left:  # one that is too long is left out
             kept.append(point)
             left -= cost
@@ -94,13 +94,13 @@ def answer_of(
     valid = {number for point in kept for number in point.passages}
     answer = yield from ask_until_usable(
         calls.model,
-        calls.request(REDUCE, evidence.stand_alone, "\n".join(map(shown, kept))),
-        lambda reply: cited_answer(reply, evidence, given, valid),
+        calls.request(REDUCE, evidence.stand_alone, "\n".join(map(format_point, kept))),
+        lambda reply: make_answer(reply, evidence, given, valid),
         calls.used,
         shown=partial(ShownAnswer, len(given), valid),
     )
     if answer is None:
-        raise calls.returned("no text")
+        raise calls.unusable_reply_error("no text")
     return replace(with_usage(answer, calls.used), points=tuple(kept))
 
 
@@ -123,7 +123,7 @@ def points_in(
         examples: The texts of the examples in the prompt. They are no points.
         of: What the numbers are of, as the reply names it.
     """
-    items, said = listed_in(reply, "points", "text")
+    items, said = find_list(reply, "points", "text")
     found = (_point(item, batch, of) for item in items)
     points = [point for point in found if point is not None and point.text not in examples]
     return points if points or (said and not items) else None
@@ -174,7 +174,7 @@ class Batches:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def told(self, of: str) -> str:
+    def describe_batches(self, of: str) -> str:
         """Tell what it takes to read them."""
         if not self.numbers:
             return "Nothing is read."
@@ -200,14 +200,14 @@ def map_batches(
     failed = 0
     for done, batch in enumerate(batches.numbers):
         calls.progress("batches", done, len(batches))
-        listed = "\n\n".join(numbered(batches.given[number - 1], number) for number in batch)
+        listed = "\n\n".join(number_passage(batches.given[number - 1], number) for number in batch)
         schema = object_schema(points=points_schema(batch, of))
         found = yield from calls.ask(prompt, question, listed, schema, partial(_points, batch=batch, of=of))
         failed += found is None
         points += found or []
     calls.progress("batches", len(batches), len(batches))
     if failed and failed == len(batches):
-        raise calls.returned("no points")
+        raise calls.unusable_reply_error("no points")
     return points, failed
 
 
@@ -256,13 +256,13 @@ def batches_of(
 
 def parts_of(passage: Passage, budget: int, model: StreamingChatModel) -> list[Passage]:
     """Split a passage at the ends of sentences into parts that fit into a number of tokens, or into none."""
-    room = budget - (_cost(passage, model) - model.count(passage.labelled()))
+    room = budget - (_cost(passage, model) - model.count(passage.to_labelled_text()))
     parts: list[Passage] = []
     if room < MIN_TOKENS and _cost(passage, model) > budget:
         return parts
     rest = passage
-    while model.count(rest.labelled()) > room:
-        part = truncated(replace(rest, text=rest.text[: room * LONGEST_TOKEN]), room, model)
+    while model.count(rest.to_labelled_text()) > room:
+        part = truncate_passage(replace(rest, text=rest.text[: room * LONGEST_TOKEN]), room, model)
         if part is None:
             return parts
         parts.append(part)
@@ -276,4 +276,4 @@ def parts_of(passage: Passage, budget: int, model: StreamingChatModel) -> list[P
 
 def _cost(passage: Passage, model: StreamingChatModel) -> int:
     """Return the tokens of a passage in a prompt, with any number."""
-    return model.count(f"{numbered(passage, 9999)}\n\n")
+    return model.count(f"{number_passage(passage, 9999)}\n\n")

@@ -145,7 +145,7 @@ class Expressions:
             self._refuse()
         return self._any_name()
 
-    def _listed(self, read: Callable[[], None], sign: str = ",") -> None:
+    def _read_list(self, read: Callable[[], None], sign: str = ",") -> None:
         read()
         while self._accept(sign):
             read()
@@ -234,12 +234,12 @@ class Expressions:
         elif word == "CASE":
             self._case()
         elif kind in ("name", "quoted"):
-            self._named()
+            self._read_named()
         else:
             self._refuse()
-        self._looked_up()
+        self._read_lookups()
 
-    def _looked_up(self) -> None:
+    def _read_lookups(self) -> None:
         """Read .name, [index], [from..to] and :Label after a value."""
         while True:
             if self._accept("."):
@@ -255,7 +255,7 @@ class Expressions:
             else:
                 return
 
-    def _named(self) -> None:
+    def _read_named(self) -> None:
         """Read a function, a map projection or a name."""
         names = 1
         while self._word(2 * names - 1) == "." and self._kind(2 * names) in ("name", "quoted"):
@@ -317,7 +317,7 @@ class Expressions:
         elif not self._accept("*") and self._word() != ")":
             self._accept("DISTINCT")
             around, self._collects = self._collects, self._collects or name == "collect"
-            read = partial(self._listed, self._expression)
+            read = partial(self._read_list, self._expression)
             self._inside(read) if name == "collect" else read()
             self._collects = around
         if name in _NUMBERS:
@@ -344,7 +344,7 @@ class Expressions:
         if self._is_variable() and self._word(1) == "IN":
             self._inside(self._each)
         elif self._word() != "]":
-            self._inside(partial(self._listed, self._expression))
+            self._inside(partial(self._read_list, self._expression))
         self._expect("]")
 
     def _map(self, *, projection: bool = False) -> None:
@@ -362,7 +362,7 @@ class Expressions:
 
         self._expect("{")
         if self._word() != "}":
-            self._inside(partial(self._listed, entry))
+            self._inside(partial(self._read_list, entry))
         self._expect("}")
 
     def _case(self) -> None:
@@ -370,7 +370,7 @@ class Expressions:
         if self._word() != "WHEN":
             self._expression()
         while self._accept("WHEN"):
-            self._listed(self._expression)
+            self._read_list(self._expression)
             self._expect("THEN")
             self._expression()
         if self._accept("ELSE"):

@@ -8,7 +8,7 @@
 Every node of a pattern has a label, or is a name that has one in an earlier pattern. Relationships of variable length
 have types and a maximum. Expressions have no pattern and no sub-query, and call the functions of FUNCTIONS only.
 
-Then the plan that the server makes of a statement is checked, in `refused_plan`: a plan names what is done, however it
+Then the plan that the server makes of a statement is checked, in `check_plan`: a plan names what is done, however it
 was written. It does not show what is done within expressions, which is why these are restricted here.
 """
 
@@ -61,7 +61,7 @@ class _Parser(Expressions):
             self._refuse("it does not begin with MATCH, OPTIONAL MATCH, UNWIND, WITH or RETURN")
         while True:
             if self._accept("MATCH") or self._accept("OPTIONAL", "MATCH"):
-                self._listed(self._pattern)
+                self._read_list(self._pattern)
                 self._where()
             elif self._accept("UNWIND"):
                 self._deepest = 0
@@ -84,10 +84,10 @@ class _Parser(Expressions):
         everything = self._accept("*")
         kept = set(self._labelled) if everything else set()
         if not everything or self._accept(","):
-            self._listed(lambda: self._item(kept))
+            self._read_list(lambda: self._item(kept))
         self._labelled = kept
         if self._accept("ORDER", "BY"):
-            self._listed(self._sorted)
+            self._read_list(self._read_order)
         if self._accept("SKIP") or self._accept("OFFSET"):
             self._expression()
         if self._accept("LIMIT"):
@@ -106,7 +106,7 @@ class _Parser(Expressions):
         if is_node:
             kept.add(name)
 
-    def _sorted(self) -> None:
+    def _read_order(self) -> None:
         self._expression()
         _ = any(self._accept(word) for word in ("ASC", "ASCENDING", "DESC", "DESCENDING"))
 
@@ -196,7 +196,7 @@ _OPERATORS = re.compile(r"ProcedureCall|LoadCSV|Transaction\w+|Show\w+|Terminate
 """Operators that no plan may have."""
 
 
-def refused_words(statement: str) -> str | None:
+def check_words(statement: str) -> str | None:
     """Return why a statement is refused before the server sees it, or None."""
     try:
         check_statement(statement)
@@ -205,7 +205,7 @@ def refused_words(statement: str) -> str | None:
     return None
 
 
-def refused_plan(explained: Explained) -> str | None:
+def check_plan(explained: Explained) -> str | None:
     """Return why a statement is refused for its plan, or None."""
     if not explained.reads:
         return "it does not only read"

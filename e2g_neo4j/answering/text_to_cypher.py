@@ -13,11 +13,11 @@ from typing import Any
 
 from neo4j import Driver
 
-from e2g_neo4j.answering.statement_parser import refused_plan, refused_words
+from e2g_neo4j.answering.statement_parser import check_plan, check_words
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError, UnusableReplyError
 from e2g_neo4j.graph.doctor import OWN_PROPERTIES
-from e2g_neo4j.graph.read_only import RejectedStatementError, Rows, reading
-from e2g_neo4j.models.chat.prompts import fenced, load_prompt
+from e2g_neo4j.graph.read_only import RejectedStatementError, Rows, open_read
+from e2g_neo4j.models.chat.prompts import fence, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import TRIES, Unshown
 from e2g_neo4j.models.loaded import Models
@@ -75,7 +75,7 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
     if state["others"]:
         raise other_corpus(corpus)
     [names] = yield Read("query/graph_names", {"limit": NAMES})
-    instructions, shown = fenced(load_prompt(PROMPT, settings.prompts), _other_graphs(names), rows=ROWS)
+    instructions, shown = fence(load_prompt(PROMPT, settings.prompts), _other_graphs(names), rows=ROWS)
     parameters = {"corpus": corpus}
     problem, used = "", ChatUsage()
     not_run: InputError | None = None
@@ -93,8 +93,8 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
         if not statement:
             problem = "The last reply had no statement.\n\n"
             continue
-        if why := refused_words(statement):
-            not_run = refused(statement, why)
+        if why := check_words(statement):
+            not_run = refusal_error(statement, why)
             problem = f"The last statement was {statement}\nIt was not run, because {why}.\n\n"
             continue
         not_run = None
@@ -142,7 +142,7 @@ def run_for(
             return error
 
     def run(driver: Driver, database: str) -> Rows:
-        with reading(driver, database) as transaction:
+        with open_read(driver, database) as transaction:
 
             def check_corpora() -> None:
                 [state] = transaction.rows(load("query/other_corpora"), {"corpus": corpus}, 1).rows
@@ -150,8 +150,8 @@ def run_for(
                     raise other_corpus(corpus)
 
             check_corpora()
-            if why := refused_plan(transaction.explain(statement, parameters)):
-                raise refused(statement, why)
+            if why := check_plan(transaction.explain(statement, parameters)):
+                raise refusal_error(statement, why)
             found = transaction.rows(statement, parameters, ROWS)
             check_corpora()
             return found
@@ -177,7 +177,7 @@ def other_corpus(corpus: str) -> InputError:
     )
 
 
-def refused(statement: str, why: str) -> InputError:
+def refusal_error(statement: str, why: str) -> InputError:
     """Return the error for a statement that was not run."""
     return InputError(f"The statement of the chat model was not run, because {why}: {statement}")
 

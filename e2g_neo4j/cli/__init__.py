@@ -12,7 +12,7 @@ from types import FrameType
 
 from e2g_neo4j.cli.waiting import HANDLER
 from e2g_neo4j.errors import CorpusNotFoundError, E2GError
-from e2g_neo4j.runtime.waiting import waiting_for
+from e2g_neo4j.runtime.waiting import report_waiting
 
 INTERRUPTED = 130
 STOPPED = "Stopped. Finished work is kept; run the same command again for the rest."
@@ -27,7 +27,7 @@ def main() -> None:
     with suppress(ValueError):  # in the main thread only
         signal.signal(signal.SIGINT, _stop)
     try:
-        with waiting_for("Loading e2g"):
+        with report_waiting("Loading e2g"):
             from e2g_neo4j.cli.app import app
 
             hide_torch()

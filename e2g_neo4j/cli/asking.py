@@ -27,7 +27,7 @@ from e2g_neo4j.cli.options import (
     choose_corpus,
     modes_named,
     parse_method,
-    spelled,
+    spell_method,
     with_retrieval_options,
 )
 from e2g_neo4j.cli.terminal import draw, escape, new_table, out, print_json
@@ -44,7 +44,7 @@ from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Evidence, Passage, Turn
 
-READING = " and ".join(spelled(one.name) for one in METHODS.values() if not one.searches)
+READING = " and ".join(spell_method(one.name) for one in METHODS.values() if not one.searches)
 """The methods that tell beforehand what they will read."""
 
 
@@ -136,7 +136,7 @@ def ask(
             metavar=f"<{'|'.join(METHOD_NAMES)}>",
             parser=parse_method,
             autocompletion=lambda: list(METHOD_NAMES),
-            help=tell_methods(spelled),
+            help=tell_methods(spell_method),
         ),
     ] = "direct",
     level: Annotated[
@@ -178,7 +178,7 @@ def ask(
         out.print(escape(answer.evidence.reason))
         return
     if answer.text is None and METHODS[method].needs_chat_model:
-        lacks = f"The method {spelled(method)} needs a chat model: set E2G_CHAT_MODEL, such as ollama:NAME."
+        lacks = f"The method {spell_method(method)} needs a chat model: set E2G_CHAT_MODEL, such as ollama:NAME."
         typer.secho(f"{lacks} This is evidence only.", fg="yellow", err=True)
     if as_json:
         print_json(answer)
@@ -276,7 +276,7 @@ def _ask(e2g: E2G, question: str, corpora: Sequence[str], retrieval: RetrievalKe
     for piece in e2g.stream(question, corpora=corpora, **retrieval):
         match piece:
             case Evidence():
-                show_evidence.searched_as(out, piece)
+                show_evidence.print_searched_question(out, piece)
             case str():
                 out.print(escape(piece), end="")
             case Answer():

@@ -10,7 +10,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from e2g_neo4j.cli import show
-from e2g_neo4j.cli.files import chosen_sources
+from e2g_neo4j.cli.files import choose_sources
 from e2g_neo4j.cli.options import Budget, Corpus, ExistingCorpus, Json, Yes, choose_corpus
 from e2g_neo4j.cli.terminal import escape, out, print_json, print_result, table
 from e2g_neo4j.cli.waiting import progress as show_progress
@@ -74,7 +74,7 @@ def index(
     unread: dict[str, str] = {}
     asked = {name: True for name, wanted in (("whole_page", whole_page), ("ocr", ocr)) if wanted}
     settings = load_settings().model_copy(update=asked)
-    sources = [] if resume else chosen_sources(paths or [], corpus, title, source, settings, fetch=fetch, failed=unread)
+    sources = [] if resume else choose_sources(paths or [], corpus, title, source, settings, fetch=fetch, failed=unread)
     ReadingReport(unread).check(strict=strict, read=resume or bool(sources))
     with E2G(settings=settings) as e2g, show_progress(quiet=as_json or dry_run) as progress:
         how: dict[str, Any] = {"corpus": corpus, "progress": progress, "budget_tokens": budget_tokens}
@@ -227,7 +227,7 @@ def enrich(
             reports=reports,
             dry_run=dry_run,
         )
-    print_result(report, show.enriched, as_json=as_json)
+    print_result(report, show.print_enrichment, as_json=as_json)
 
 
 def reindex(
@@ -244,7 +244,7 @@ def reindex(
         settings = settings.model_copy(update={"embedding_model": embedding_model})
     with E2G(settings=settings) as e2g, show_progress(quiet=as_json) as progress:
         report = e2g.reindex(corpus=choose_corpus(e2g, corpus), progress=progress)
-    print_result(report, show.reindexed, as_json=as_json)
+    print_result(report, show.print_reindexing, as_json=as_json)
 
 
 def delete(
@@ -268,7 +268,7 @@ def delete(
             selected = choose_documents(targets, e2g.documents(corpus), corpus) if targets else e2g.documents(corpus)
             typer.confirm(show.to_be_deleted(selected, None if targets else corpus), abort=True, err=True)
         deleted = e2g.delete(targets or None, corpus=corpus)
-    print_result(deleted, partial(show.deleted, corpus=corpus), as_json=as_json)
+    print_result(deleted, partial(show.print_deletion, corpus=corpus), as_json=as_json)
 
 
 def export_command(
@@ -380,7 +380,7 @@ def adopt(
             progress=progress,
             budget_tokens=budget_tokens,
         )
-    print_result(report, show.adopted, as_json=as_json)
+    print_result(report, show.print_adoption, as_json=as_json)
 
 
 def unadopt(

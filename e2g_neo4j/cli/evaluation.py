@@ -112,7 +112,7 @@ def evaluate_command(
         if file is not None:
             check_file(file, option, overwrite=overwrite)
     scores_before = read_scores(before) if before else None
-    gold_questions = [one.asked_with(history) for one in read_questions(questions, without_gold=bool(judge))[:limit]]
+    gold_questions = [one.apply_history(history) for one in read_questions(questions, without_gold=bool(judge))[:limit]]
     with E2G() as e2g, show_progress(quiet=False) as progress:
         found = evaluate(
             e2g,

@@ -26,7 +26,7 @@ WEB = ("http://", "https://")
 _SECONDS = 30
 
 
-def chosen_sources(
+def choose_sources(
     paths: Sequence[str],
     corpus: str,
     title: str | None,

@@ -34,12 +34,12 @@ def declare(name: str, type: Any, *flags: str, more: str = "", **how: Any) -> An
     return Annotated[type, typer.Option(*(flags or [f"--{name.replace('_', '-')}"]), help=help, **how)]
 
 
-def spelled(method: str) -> str:
+def spell_method(method: str) -> str:
     """Return the name of a method as options have it."""
     return method.replace("_", "-")
 
 
-METHOD_NAMES: Mapping[str, MethodName] = {spelled(one.name): one.name for one in METHODS.values()}
+METHOD_NAMES: Mapping[str, MethodName] = {spell_method(one.name): one.name for one in METHODS.values()}
 
 
 def parse_method(name: str) -> MethodName:

@@ -63,7 +63,7 @@ def report(out: Console, done: IndexReport) -> None:
     for name, value in rows:
         out.print(f"  {name:<11}{value}")
     if done.spending:
-        spending(out, done.spending, done.cost)
+        print_spending(out, done.spending, done.cost)
 
 
 def remarks(out: Console, done: IndexReport) -> None:
@@ -102,7 +102,7 @@ def _plan(out: Console, found: IndexReport) -> None:
     if found.embedded_tokens:
         out.print(f"  vectors    about {found.embedded_tokens} tokens for the server of the embedding model")
     if found.spending or found.cost:
-        spending(out, found.spending, found.cost)
+        print_spending(out, found.spending, found.cost)
     else:
         why = "no document is longer than a chunk" if found.chunks == found.documents else "none is configured"
         out.print(f"No chat model calls: {why}.")
@@ -119,7 +119,7 @@ def archive(out: Console, done: ArchiveInfo, *, verb: str) -> None:
     out.print(f"cached summaries: {done.summaries}; {done.bytes / 2**20:.1f} MiB.")
 
 
-def spending(out: Console, levels: dict[int, TokenUsage], cost: float) -> None:
+def print_spending(out: Console, levels: dict[int, TokenUsage], cost: float) -> None:
     """Print calls and tokens per level of the tree and in total, and the cost if prices are set."""
     rows = [
         [
@@ -137,11 +137,11 @@ def spending(out: Console, levels: dict[int, TokenUsage], cost: float) -> None:
         out.print(f"cost {cost:.4f}")
 
 
-def enriched(out: Console, report: EnrichReport) -> None:
+def print_enrichment(out: Console, report: EnrichReport) -> None:
     """Print what was made, or what it would cost."""
     if report.dry_run:
         if report.layers:
-            spending(out, *usage_of(report.layers))
+            print_spending(out, *usage_of(report.layers))
         else:
             out.print("No chat model calls: only statements and reports by a chat model need them.")
         return
@@ -175,10 +175,10 @@ def layer(out: Console, corpus: str, name: Layer, report: LayerReport) -> None:
             style="yellow",
         )
     if name == "statements" or report.usage != TokenUsage():
-        spending(out, *usage_of({name: report}))
+        print_spending(out, *usage_of({name: report}))
 
 
-def reindexed(out: Console, done: ReindexReport) -> None:
+def print_reindexing(out: Console, done: ReindexReport) -> None:
     """Print which model a corpus has, and what was embedded."""
     has = f"Corpus [bold]{escape(done.corpus)}[/bold] has the vectors of {escape(done.embedding_model)}"
     if done.before == done.embedding_model and not done.vectors:
@@ -195,7 +195,7 @@ def reindexed(out: Console, done: ReindexReport) -> None:
 
 
 def usage_of(reports: Mapping[Layer, LayerReport]) -> tuple[dict[int, TokenUsage], float]:
-    """Return the use of the chat model by level, as `spending` prints it, and its price."""
+    """Return the use of the chat model by level, as `print_spending` prints it, and its price."""
     levels = {-1 if name == "communities" else 0: one.usage for name, one in reports.items()}
     return levels, sum(one.cost for one in reports.values())
 
@@ -232,7 +232,7 @@ def links(out: Console, report: LinkReport) -> None:
         out.print("Names were not compared by vector, because there are too many nodes with this label.")
 
 
-def adopted(out: Console, done: AdoptReport) -> None:
+def print_adoption(out: Console, done: AdoptReport) -> None:
     """Print the number of text nodes, what was skipped and why, and the result of the index run."""
     adoption = done.adoption
     nodes = plural(done.nodes, "text node")
@@ -338,5 +338,5 @@ def to_be_unlinked(links: Mapping[str, int], corpus: str) -> str:
     return neutral(f"Remove {count} of the corpus {corpus!r} ({of_labels})? The nodes are kept.")
 
 
-def deleted(out: Console, documents: Sequence[DocumentInfo], *, corpus: str) -> None:
+def print_deletion(out: Console, documents: Sequence[DocumentInfo], *, corpus: str) -> None:
     out.print(f"Deleted {plural(len(documents), 'document')} of the corpus {escape(corpus)}.")

@@ -61,7 +61,7 @@ def evidence(
             out.print(f"[dim]{escape(why)}[/dim]")
         out.print(escape(passage.text if full else passage.shown.text))
     for number, fact in enumerate(found.facts, len(found.passages) + 1):
-        out.print(f"\n{_number(number)} {escape(fact.stated())}  [dim]{escape(_nodes(fact))}[/dim]")
+        out.print(f"\n{_number(number)} {escape(fact.to_sentence())}  [dim]{escape(_nodes(fact))}[/dim]")
     if more := len(found.passages[shown:]) if shown else 0:
         options = "-k, --tokens, --full or --json" if opened else "-k or --tokens"
         out.print(f"\n[dim]And {plural(more, 'more passage')}: pass {options} to see more.[/dim]")
@@ -127,7 +127,7 @@ def comparison_object(found: Comparison) -> dict[str, Any]:
     return {"question": found.question, "corpus": found.corpus, "modes": modes, "failed": dict(found.failed)}
 
 
-def searched_as(out: Console, found: Evidence) -> None:
+def print_searched_question(out: Console, found: Evidence) -> None:
     """Print the question that was searched for, if earlier turns changed it."""
     if found.searched_as:
         out.print(f"[dim]searched as: {escape(found.searched_as)}[/dim]")
@@ -148,7 +148,7 @@ def answer(out: Console, given: Answer, *, opened: bool = True) -> None:
     out.print(f"\n[dim]{given.evidence.route}: {escape(given.evidence.reason)}[/dim]")
     for citation_ in given.citations:
         fact, corpora = citation_.fact, given.evidence.corpora
-        cited = f"{fact.stated()} {_nodes(fact)}" if fact else citation(citation_.passage, corpora)
+        cited = f"{fact.to_sentence()} {_nodes(fact)}" if fact else citation(citation_.passage, corpora)
         out.print(f"[dim]\\[{citation_.number}] {escape(cited)}[/dim]")
     if reports := dict.fromkeys(report for point in given.points for report in point.reports):
         listed = "; ".join(f"{report.title} (level {report.level})" for report in reports)

@@ -12,7 +12,7 @@ from xml.parsers import expat
 
 from lxml import etree  # type: ignore[import-untyped]
 
-from e2g_neo4j.documents.text import shown, within
+from e2g_neo4j.documents.text import quote_path, within
 from e2g_neo4j.errors import ReadingError
 
 XML_DEPTH = 256
@@ -25,14 +25,14 @@ _XML_SUFFIXES = {".xml", ".rels", ".opf", ".ncx", ""}
 _MARKUP_SUFFIXES = _XML_SUFFIXES | {".xhtml", ".html", ".htm"}
 
 
-def unpacked(path: Path, max_bytes: int) -> io.BytesIO:
+def unpack_markup(path: Path, max_bytes: int) -> io.BytesIO:
     """Return the archive with its markup only. Pictures and fonts become empty, which limits the use of memory.
 
     Raises:
         ReadingError: this is no such archive, its markup is larger than `max_bytes`, defines entities or is nested
             too deeply, or it is protected.
     """
-    name, slim, size = shown(path), io.BytesIO(), 0
+    name, slim, size = quote_path(path), io.BytesIO(), 0
     if not zipfile.is_zipfile(path):
         raise ReadingError(
             f"{name} is not a {path.suffix[1:].upper()} file: it is broken, encrypted, or in an older format. Open it "

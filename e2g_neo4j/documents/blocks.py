@@ -161,7 +161,7 @@ def _end(lines: Sequence[Line], first: int, stop: int) -> int:
     for at in range(first, stop):
         values = _values(lines[at])
         if values:
-            merged = _united(columns, values)
+            merged = _unite_spans(columns, values)
             if any(sum(one.x0 < x1 and x0 < one.x1 for one in values) > 1 for x0, x1 in merged):
                 labels = at
                 while labels > first + 1 and not _values(lines[labels - 1]):
@@ -171,7 +171,7 @@ def _end(lines: Sequence[Line], first: int, stop: int) -> int:
     return stop
 
 
-def _united(columns: Sequence[tuple[float, float]], segments: Sequence[Segment]) -> list[tuple[float, float]]:
+def _unite_spans(columns: Sequence[tuple[float, float]], segments: Sequence[Segment]) -> list[tuple[float, float]]:
     """Return the spans that columns and segments cover together."""
     united: list[tuple[float, float]] = []
     for x0, x1 in sorted([*columns, *((one.x0, one.x1) for one in segments)]):
@@ -227,7 +227,9 @@ def _table(lines: Sequence[Line]) -> Table:
     last: tuple[Line, dict[int, Segment]] | None = None
     for line, cells in placed[headers:]:
         if last is not None and _belongs(last, (line, cells), right):
-            merged = last[1] | {at: _joined(last[1][at], one) if at in last[1] else one for at, one in cells.items()}
+            merged = last[1] | {
+                at: _join_segments(last[1][at], one) if at in last[1] else one for at, one in cells.items()
+            }
             last = line, merged
             rows.pop()
         else:
@@ -240,19 +242,19 @@ def _cells(line: Line, columns: Sequence[tuple[float, float]], *, merged: bool) 
     """Return the cells of a line. With `merged`, one that covers several columns is in each of them."""
     cells: dict[int, Segment] = {}
     for one in line.segments:
-        covered = _covered(one, columns)
+        covered = _find_columns(one, columns)
         for column in covered if merged and covered[0] and len(one.text) <= 60 else covered[:1]:
-            cells[column] = _joined(cells[column], one) if column in cells else one
+            cells[column] = _join_segments(cells[column], one) if column in cells else one
     return cells
 
 
-def _joined(before: Segment, after: Segment) -> Segment:
+def _join_segments(before: Segment, after: Segment) -> Segment:
     return Segment(min(before.x0, after.x0), max(before.x1, after.x1), f"{before.text} {after.text}")
 
 
 def _columns(lines: Sequence[Line]) -> list[tuple[float, float]]:
     """Return the spans of the columns: those of figures, then of text that stands in none of these or in one."""
-    columns = _united([], [one for line in lines for one in _values(line)])
+    columns = _unite_spans([], [one for line in lines for one in _values(line)])
     texts = [one for line in lines if len(line.segments) > 1 for one in line.segments]
     for one in sorted(texts, key=lambda one: one.x1 - one.x0):
         hit = [at for at, (x0, x1) in enumerate(columns) if one.x0 < x1 and x0 < one.x1]
@@ -270,7 +272,7 @@ def _without_shifts(columns: list[tuple[float, float]], lines: Sequence[Line]) -
     figures = set[int]()
     for line in lines:
         if len(line.segments) > 1:
-            hit = [(at, one) for one in line.segments for at in _covered(one, columns)]
+            hit = [(at, one) for one in line.segments for at in _find_columns(one, columns)]
             figures |= {at for at, one in hit if _FIGURE.fullmatch(one.text)}
             both |= {(at, other) for (at, one), (other, more) in pairwise(hit) if one is not more}
     merged = columns[:1]
@@ -282,7 +284,7 @@ def _without_shifts(columns: list[tuple[float, float]], lines: Sequence[Line]) -
     return merged
 
 
-def _covered(segment: Segment, columns: Sequence[tuple[float, float]]) -> list[int]:
+def _find_columns(segment: Segment, columns: Sequence[tuple[float, float]]) -> list[int]:
     hit = [at for at, (x0, x1) in enumerate(columns) if segment.x0 < x1 and x0 < segment.x1]
     middle = (segment.x0 + segment.x1) / 2
     return hit or [min(range(len(columns)), key=lambda at: abs(sum(columns[at]) / 2 - middle))]
@@ -338,7 +340,7 @@ def _belongs(
 def _paragraphs(lines: Sequence[Line]) -> Iterator[list[str]]:
     if not lines:
         return
-    leading = _leading(lines)
+    leading = _line_distance(lines)
     right = sorted(one.x1 for one in lines)[int(0.9 * (len(lines) - 1))]
     left = Counter(round(one.x0) for one in lines).most_common(1)[0][0]
     current = [lines[0]]
@@ -363,7 +365,7 @@ def _paragraphs(lines: Sequence[Line]) -> Iterator[list[str]]:
     yield [one.text for one in current]
 
 
-def _leading(lines: Sequence[Line]) -> float:
+def _line_distance(lines: Sequence[Line]) -> float:
     """Return the usual distance of lines."""
     steps = [before.y - line.y for before, line in pairwise(lines) if before.y > line.y]
     near = [one for one in steps if one < 3 * median(line.size for line in lines)]

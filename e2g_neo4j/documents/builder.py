@@ -9,7 +9,7 @@ from typing import Any
 from e2g_neo4j.documents.headings import CHAPTER, check_headings
 from e2g_neo4j.documents.links import CONTROLS_BUT_MARKS, END, Links, length, without_marks
 from e2g_neo4j.documents.reading import Limits, Reading
-from e2g_neo4j.documents.text import CONTROLS, clean, shown, within
+from e2g_neo4j.documents.text import CONTROLS, clean, quote_path, within
 from e2g_neo4j.types.documents import Section
 
 REPEATED = 800
@@ -69,7 +69,7 @@ class Builder:
         size = 0
         for row in rows:
             size += sum(map(length, row)) + 3 * len(row)
-            within(self._size + size, self._limits.bytes + 2, shown(self._path))  # merged cells can become many
+            within(self._size + size, self._limits.bytes + 2, quote_path(self._path))  # merged cells can become many
             if (line := row_line(row)).strip("| "):
                 lines.append(line)
         if not lines:
@@ -79,7 +79,7 @@ class Builder:
         self._begin("table", without_marks(caption)[:200] or f"table {self._tables}")
         self._put("\n".join([caption] * bool(caption) + with_headers(lines, headers)))
 
-    def reading(self, title: str | None = None, properties: Mapping[str, Any] | None = None) -> Reading:
+    def build(self, title: str | None = None, properties: Mapping[str, Any] | None = None) -> Reading:
         """Return what was read. The title is the given one, or else the first heading."""
         title = " ".join(clean(title or "").split()) or self.first_heading
         text = "".join(self._parts).rstrip("\n")
@@ -94,7 +94,7 @@ class Builder:
         if END in text:
             text = self.links.take(text, self._length)
         self._size += len(text.encode("utf-8", "replace")) + 2
-        within(self._size, self._limits.bytes + 2, shown(self._path))
+        within(self._size, self._limits.bytes + 2, quote_path(self._path))
         self._parts.append(f"{text}\n\n")
         self._length += len(text) + 2
 

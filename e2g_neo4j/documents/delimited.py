@@ -26,7 +26,7 @@ def read(path: Path, limits: Limits) -> Reading:
     builder.losses += losses
     csv.field_size_limit(2**31 - 1)
     add_tables(builder, (row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(row)))
-    return builder.reading()
+    return builder.build()
 
 
 def _find_delimiter(text: str) -> str:

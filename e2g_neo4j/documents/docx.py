@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from e2g_neo4j.documents.archives import parse_xml, unpacked
+from e2g_neo4j.documents.archives import parse_xml, unpack_markup
 from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.formulas import local, write_formula
-from e2g_neo4j.documents.inline import is_described, raised
+from e2g_neo4j.documents.inline import is_described, mark_superscript
 from e2g_neo4j.documents.links import length, without_marks
 from e2g_neo4j.documents.numbering import SIGNS, WINGDINGS, Numbering, Styles, child, integer, is_on, value
 from e2g_neo4j.documents.reading import Limits, Reading, count
 from e2g_neo4j.documents.tables import LONGEST_REPEATED, Cell, fill_grid, header_rows
-from e2g_neo4j.documents.text import shown
+from e2g_neo4j.documents.text import quote_path
 from e2g_neo4j.errors import ReadingError
 
 _THROUGH = frozenset(
@@ -38,7 +38,7 @@ _LONGEST_CODE = 10_000
 
 def read(path: Path, limits: Limits) -> Reading:
     """Read a Word document."""
-    with zipfile.ZipFile(unpacked(path, limits.bytes)) as packed:
+    with zipfile.ZipFile(unpack_markup(path, limits.bytes)) as packed:
         parts = {name.lower(): name for name in packed.namelist()}
 
         def load(name: str | None) -> Any:
@@ -48,7 +48,7 @@ def read(path: Path, limits: Limits) -> Reading:
         tree = load(main)
         if tree is None or local(tree) != "document" or (body := child(tree, "body")) is None:
             raise ReadingError(
-                f"{shown(path)} is no DOCX file: it has no text of one. Open it in Word and save it again."
+                f"{quote_path(path)} is no DOCX file: it has no text of one. Open it in Word and save it again."
             )
         relations = load(_relations_of(main))
         styles, numbers, notes, ends = (
@@ -65,7 +65,7 @@ def read(path: Path, limits: Limits) -> Reading:
     notes_by_kind = {"footnoteReference": notes, "endnoteReference": ends}
     _Document(builder, Styles(styles), numbers, notes_by_kind, addresses).read(body)
     title = next(("".join(one.itertext()) for one in (() if core is None else core) if local(one) == "title"), "")
-    return builder.reading(builder.first_heading or title)
+    return builder.build(builder.first_heading or title)
 
 
 def _targets(relations: Any, folder: str, kind: str) -> Iterator[str]:
@@ -352,9 +352,9 @@ class _Document:
             for one in _choice(element):
                 self._piece(one, raising)
         elif name in ("drawing", "pict", "object"):
-            self._drawing(element, name)
+            self._take_drawing(element, name)
 
-    def _drawing(self, element: Any, name: str) -> None:
+    def _take_drawing(self, element: Any, name: str) -> None:
         """Take the texts of a drawing, and the description of a picture. Nothing in a text box is looked at twice."""
         boxes = len(self.boxes)
         described, pictures, objects = "", 0, int(name == "object")
@@ -418,7 +418,11 @@ class _Document:
             before = without_marks("".join(self.pieces[-4:]))[-20:]
             is_index = self.raising == "subscript" and not text.strip().isdigit() and text.strip()
             self.pieces.append(
-                raised(text, before) if self.raising == "superscript" else f"_{text.strip()}" if is_index else text
+                mark_superscript(text, before)
+                if self.raising == "superscript"
+                else f"_{text.strip()}"
+                if is_index
+                else text
             )
         self.raising = None
 

@@ -12,12 +12,12 @@ from typing import Any
 from urllib.parse import unquote
 
 from e2g_neo4j.documents import markup, visible
-from e2g_neo4j.documents.archives import parse_xml, unpacked
+from e2g_neo4j.documents.archives import parse_xml, unpack_markup
 from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.formulas import local
-from e2g_neo4j.documents.html import declared_encoding
+from e2g_neo4j.documents.html import find_encoding
 from e2g_neo4j.documents.reading import Limits, Reading, count
-from e2g_neo4j.documents.text import decode, shown
+from e2g_neo4j.documents.text import decode, quote_path
 from e2g_neo4j.errors import ReadingError
 
 _CLOSED = re.compile(r"<(a|b|div|em|i|iframe|li|p|s|script|span|strong|style|td|textarea|th|title)\b([^<>]*)/>", re.I)
@@ -37,17 +37,17 @@ _FACTS = {
 def read(path: Path, limits: Limits) -> Reading:
     """Read a book."""
     builder = Builder(path, limits)
-    with zipfile.ZipFile(unpacked(path, limits.bytes)) as book:
-        [root, *_] = _named(parse_xml(book.read("META-INF/container.xml")), "rootfile")
+    with zipfile.ZipFile(unpack_markup(path, limits.bytes)) as book:
+        [root, *_] = _find_elements(parse_xml(book.read("META-INF/container.xml")), "rootfile")
         name = root.get("full-path", "")
         package, folder = parse_xml(book.read(name)), posixpath.dirname(name)
-        facts = {key: list(filter(None, map(_text, _named(package, key)))) for key in _FACTS}
+        facts = {key: list(filter(None, map(_text, _find_elements(package, key)))) for key in _FACTS}
         for key in ("title", "publisher", "date", "description"):
             facts[key] = facts[key][:1]
         builder.add("\n".join(f"{label}: {', '.join(facts[key])}" for key, label in _FACTS.items() if facts[key]))
         there = {one.lower(): one for one in book.namelist()}
-        items = {one.get("id"): one for one in _named(package, "item")}
-        spine = dict.fromkeys(one.get("idref") for one in _named(package, "itemref"))  # each chapter once
+        items = {one.get("id"): one for one in _find_elements(package, "item")}
+        spine = dict.fromkeys(one.get("idref") for one in _find_elements(package, "itemref"))  # each chapter once
         named = [items[one].get("href", "") for one in spine if one in items]
         chapters = dict.fromkeys(_in_archive(address, folder, there) for address in named)
         missing = len(spine) - len(named) + sum(_in_archive(address, folder, there) is None for address in named)
@@ -64,14 +64,14 @@ def read(path: Path, limits: Limits) -> Reading:
     if empty == len(chapters):
         why = f"{missing} of its {len(spine)} chapters are missing" if missing else "its chapters are pictures"
         raise ReadingError(
-            f"{shown(path)} is an EPUB file without text: {why}. Read a complete copy, or one with text."
+            f"{quote_path(path)} is an EPUB file without text: {why}. Read a complete copy, or one with text."
         )
-    return builder.reading(next(iter(facts["title"]), None))
+    return builder.build(next(iter(facts["title"]), None))
 
 
 def _add_chapter(builder: Builder, path: Path, content: bytes, title: str | None, lost: Counter[str]) -> bool:
     """Add a chapter, and return whether it has text."""
-    page, _ = decode(content, path, declared_encoding(content))
+    page, _ = decode(content, path, find_encoding(content))
     if "<?xml" in page[:100] or "xhtml" in page[:1000]:
         page = _CLOSED.sub(r"<\1\2></\1>", page)
     tree = visible.parse(page)
@@ -96,7 +96,7 @@ def _contents(book: zipfile.ZipFile, items: Any, folder: str, there: dict[str, s
         if (name := _in_archive(item.get("href", ""), folder, there)) is None:
             continue
         tree = parse_xml(book.read(name))
-        for entry in _named(tree, "a" if is_nav else "navPoint"):
+        for entry in _find_elements(tree, "a" if is_nav else "navPoint"):
             address = entry if is_nav else _first(entry, "content")
             title = _text(entry if is_nav else _first(entry, "text"))
             target = (address.get("href") or address.get("src") or "").partition("#")[0]
@@ -112,7 +112,7 @@ def _in_archive(address: str, folder: str, there: dict[str, str]) -> str | None:
     return next((there[one] for one in names if one in there), None)
 
 
-def _named(tree: Any, name: str) -> list[Any]:
+def _find_elements(tree: Any, name: str) -> list[Any]:
     return [one for one in tree.iter() if local(one) == name]
 
 

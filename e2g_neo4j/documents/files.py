@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path, PurePath
 
-from e2g_neo4j.documents.formats import BY_SUFFIX, CONVERTED, KINDS, signed_format
+from e2g_neo4j.documents.formats import BY_SUFFIX, CONVERTED, KINDS, detect_format
 from e2g_neo4j.documents.headings import chapters
 from e2g_neo4j.documents.links import resolve_links
 from e2g_neo4j.documents.reading import Limits, Reading
-from e2g_neo4j.documents.text import shown, within
+from e2g_neo4j.documents.text import quote_path, within
 from e2g_neo4j.errors import InputError, ReadingError
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.ids import document_id, utf8
@@ -97,7 +97,7 @@ def find(
         except ReadingError as error:
             if failed is None:
                 raise
-            failed[shown(one)] = str(error)
+            failed[quote_path(one)] = str(error)
     by_resolved: dict[Path, Path] = {}
     for path in sorted(found):
         by_resolved.setdefault(path.resolve(), path)
@@ -115,7 +115,7 @@ def explain(skipped: Iterable[Path]) -> dict[str, str]:
             why = f"not read. Save {them} as {CONVERTED[suffix]}"
         else:
             why = "not read" if suffix else f"not read. Rename {them} to end in .txt if there is text in {them}"
-        ending = f"ending in {shown(suffix)}" if suffix else "without a suffix"
+        ending = f"ending in {quote_path(suffix)}" if suffix else "without a suffix"
         sentences[suffix] = f"{number:,} {files} {ending} {are} {why}."
     return sentences
 
@@ -123,7 +123,7 @@ def explain(skipped: Iterable[Path]) -> dict[str, str]:
 def _expand(given: str, failed: dict[str, str] | None, skipped: set[Path] | None) -> list[Path]:
     if given.startswith(UPLOAD):
         raise ReadingError(
-            f"{shown(given)} names an upload, not a file. Give the absolute path of a file of this name."
+            f"{quote_path(given)} names an upload, not a file. Give the absolute path of a file of this name."
         )
     try:
         path = Path(given).expanduser()
@@ -134,46 +134,46 @@ def _expand(given: str, failed: dict[str, str] | None, skipped: set[Path] | None
         elif any(sign in given for sign in "*?["):
             hits = [Path(hit) for hit in glob.glob(str(path), recursive=True)]  # noqa: PTH207 (absolute ones too)
             below = (file for hit in hits for file in (_below(hit, failed, skipped) if hit.is_dir() else [hit]))
-            files = [file for file in below if _known(file, skipped)]
+            files = [file for file in below if _is_known(file, skipped)]
         else:
-            raise ReadingError(f"{shown(given)} does not exist. Check the path.")
+            raise ReadingError(f"{quote_path(given)} does not exist. Check the path.")
         if not files:
             hint = " Name .json and .jsonl files themselves." if path.is_dir() else ""
-            raise ReadingError(f"{shown(given)} contains no documents. Supported files end in {KINDS}.{hint}")
-        return list(_checked_files(files, failed))
+            raise ReadingError(f"{quote_path(given)} contains no documents. Supported files end in {KINDS}.{hint}")
+        return list(_check_files(files, failed))
     except (OSError, ValueError, RuntimeError) as error:  # too long a name, no such user, circular links
-        raise ReadingError(f"{shown(given)} cannot be read: {error}.") from error
+        raise ReadingError(f"{quote_path(given)} cannot be read: {error}.") from error
 
 
-def _checked_files(files: Iterable[Path], failed: dict[str, str] | None) -> Iterator[Path]:
+def _check_files(files: Iterable[Path], failed: dict[str, str] | None) -> Iterator[Path]:
     for file in files:
         try:
-            yield _checked_file(file)
+            yield _check_file(file)
         except ReadingError as error:
             if failed is None:
                 raise
-            failed[shown(file)] = str(error)
+            failed[quote_path(file)] = str(error)
 
 
 def _below(folder: Path, failed: dict[str, str] | None, skipped: set[Path] | None) -> Iterator[Path]:
     def refuse(error: OSError) -> None:
         if failed is None:
             raise error
-        failed[shown(error.filename)] = f"{shown(error.filename)} cannot be read: {error.strerror}."
+        failed[quote_path(error.filename)] = f"{quote_path(error.filename)} cannot be read: {error.strerror}."
 
     for place, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
             file = Path(place, name)
-            if not name.startswith(".") and file.is_file() and _known(file, skipped, in_folder=True):
+            if not name.startswith(".") and file.is_file() and _is_known(file, skipped, in_folder=True):
                 yield file
 
 
-def _known(path: Path, skipped: set[Path] | None, *, in_folder: bool = False) -> bool:
+def _is_known(path: Path, skipped: set[Path] | None, *, in_folder: bool = False) -> bool:
     known = BY_SUFFIX.get(path.suffix.lower())
     if known is None and path.suffix.lower() in CONVERTED:  # a .doc may be RTF
         with suppress(OSError, ReadingError):
-            known = signed_format(path)
+            known = detect_format(path)
     if known is not None and (known.in_folders or not in_folder):
         return True
     if skipped is not None:
@@ -181,15 +181,15 @@ def _known(path: Path, skipped: set[Path] | None, *, in_folder: bool = False) ->
     return False
 
 
-def _checked_file(path: Path) -> Path:
+def _check_file(path: Path) -> Path:
     if not path.exists():
-        raise ReadingError(f"{shown(path)} does not exist. Check the path.")
+        raise ReadingError(f"{quote_path(path)} does not exist. Check the path.")
     if not path.is_file():
-        raise ReadingError(f"{shown(path)} is not a file. Name a file, a folder or a glob.")
+        raise ReadingError(f"{quote_path(path)} is not a file. Name a file, a folder or a glob.")
     if not os.access(path, os.R_OK):
-        raise ReadingError(f"{shown(path)} is not readable for you. Change its permissions.")
-    signed_format(path)
-    utf8(str(path.resolve()), f"The name of {shown(path)}")
+        raise ReadingError(f"{quote_path(path)} is not readable for you. Change its permissions.")
+    detect_format(path)
+    utf8(str(path.resolve()), f"The name of {quote_path(path)}")
     return path.absolute()
 
 
@@ -205,7 +205,7 @@ def read_files(
         try:
             documents += read(path, report)
         except ReadingError as error:
-            report.failed[shown(path)] = str(error)
+            report.failed[quote_path(path)] = str(error)
     return documents
 
 
@@ -235,20 +235,20 @@ def read_each(
             documents can be read; the message names those.
     """
     try:
-        path = _checked_file(path)
-        source, kind = source or str(path.resolve()), signed_format(path)
+        path = _check_file(path)
+        source, kind = source or str(path.resolve()), detect_format(path)
         if hasattr(kind.reader, "read_each"):
             yield from _several(kind.reader.read_each(path, limits), path, corpus, limits, report, source)
             return
-        yield _document(kind.reader.read(path, limits), corpus, source, path, limits, shown(path))
+        yield _document(kind.reader.read(path, limits), corpus, source, path, limits, quote_path(path))
     except (ReadingError, MemoryError):
         raise
     except Exception as error:  # parsers raise many kinds of exceptions for broken files
         if isinstance(error, OSError) and error.strerror:
-            raise ReadingError(f"{shown(path)} cannot be read: {error.strerror}. Check the file.") from error
+            raise ReadingError(f"{quote_path(path)} cannot be read: {error.strerror}. Check the file.") from error
         what = " ".join(f"{type(error).__name__} {error}".split())[:200]
         raise ReadingError(
-            f"{shown(path)} cannot be read as {path.suffix[1:].upper()} ({what}). "
+            f"{quote_path(path)} cannot be read as {path.suffix[1:].upper()} ({what}). "
             "Open it in its own program and save it again."
         ) from error
 
@@ -265,7 +265,7 @@ def _several(
     bad: dict[str, str] = {}
     unread = 0
     for place, reading in readings:
-        what = f"{shown(path)}, {place}"
+        what = f"{quote_path(path)}, {place}"
         try:
             document = _part(reading, path, corpus, limits, what, source, sources)
         except ReadingError as error:
@@ -278,9 +278,11 @@ def _several(
             sources.add(document.source)
             yield document
     if more := unread - len(bad):
-        bad[f"{shown(path)}, others"] = f"{shown(path)}: {more} more documents cannot be read. Correct those first."
+        bad[f"{quote_path(path)}, others"] = (
+            f"{quote_path(path)}: {more} more documents cannot be read. Correct those first."
+        )
     if not sources and not bad:
-        raise ReadingError(f"{shown(path)} is empty: it holds no text. Leave it out.")
+        raise ReadingError(f"{quote_path(path)} is empty: it holds no text. Leave it out.")
     ReadingReport(bad).check(strict=False, read=bool(sources))
     if report is not None:
         report.failed |= bad
@@ -316,9 +318,9 @@ def file_of(source: str) -> Path:
         ReadingError: the document was uploaded or fetched.
     """
     if source.startswith(UPLOAD):
-        raise ReadingError(f"{shown(source)} was uploaded, so there is no file to read again. Upload it again.")
+        raise ReadingError(f"{quote_path(source)} was uploaded, so there is no file to read again. Upload it again.")
     if source.startswith(("http://", "https://")):
-        raise ReadingError(f"{shown(source)} was fetched: index it again with --fetch.")
+        raise ReadingError(f"{quote_path(source)} was fetched: index it again with --fetch.")
     path = Path(source)
     return path if path.is_file() or "#" not in source else Path(source.rpartition("#")[0])
 
@@ -327,7 +329,9 @@ class SourceGoneError(ReadingError):
     """A document is not in its file any more."""
 
     def __init__(self, source: str) -> None:
-        super().__init__(f"{shown(source)} is not in its file any more. Delete the document, or index the file again.")
+        super().__init__(
+            f"{quote_path(source)} is not in its file any more. Delete the document, or index the file again."
+        )
 
 
 def from_text(
@@ -356,7 +360,9 @@ def from_text(
     """
     reading = Reading(text, title, chapters(text), properties)
     limits = None if max_bytes is None else Limits(max_bytes)
-    return _document(reading, corpus, source, Path(source.removeprefix(UPLOAD)), limits, f"The text of {shown(source)}")
+    return _document(
+        reading, corpus, source, Path(source.removeprefix(UPLOAD)), limits, f"The text of {quote_path(source)}"
+    )
 
 
 def _document(
@@ -375,7 +381,7 @@ def _document(
         within(len(encoded), limits.bytes, what)
     if len(utf8(source, f"The source of {what}")) > LONGEST_SOURCE:
         raise ReadingError(
-            f"The source {shown(source[:60])}… has more than {LONGEST_SOURCE} bytes. Give a shorter one."
+            f"The source {quote_path(source[:60])}… has more than {LONGEST_SOURCE} bytes. Give a shorter one."
         )
     of_file = source if reading.key is None else source.removesuffix(f"#{reading.key}")
     links, lost = resolve_links(reading.links, of_file)

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path, PurePath
 from types import ModuleType
 
-from e2g_neo4j.documents.text import shown
+from e2g_neo4j.documents.text import quote_path
 from e2g_neo4j.errors import ReadingError
 
 
@@ -96,11 +96,11 @@ def format_of(path: PurePath) -> Format:
     if (found := BY_SUFFIX.get(path.suffix.lower())) is None:
         other = CONVERTED.get(path.suffix.lower())
         advice = f"Save it as {other}" if other else f"Rename or convert it to {KINDS}"
-        raise ReadingError(f"{shown(path)} has an unsupported file type. {advice}.")
+        raise ReadingError(f"{quote_path(path)} has an unsupported file type. {advice}.")
     return found
 
 
-def signed_format(path: Path) -> Format:
+def detect_format(path: Path) -> Format:
     """Return the format of a file that is there: by how it begins, if that is a signature, or else by its suffix."""
     with path.open("rb") as file:
         head = file.read(16)

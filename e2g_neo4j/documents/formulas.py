@@ -19,7 +19,7 @@ def write_formula(element: Any) -> str:
     parts = [(local(child), write_formula(child)) for child in element if isinstance(child.tag, str)]
     texts, named = [text for _, text in parts], dict(parts)
     if name in ("f", "mfrac"):
-        return rf"\frac{_braced(texts, -2)}{_braced(texts, -1)}"
+        return rf"\frac{_brace(texts, -2)}{_brace(texts, -1)}"
     if name in ("sSup", "sSub", "sSubSup", "sPre", "msup", "msub", "msubsup", "munder", "mover", "munderover", "nary"):
         if name[0] == "m":
             signs = {"msup": "^", "mover": "^", "msub": "_", "munder": "_"}.get(name, "_^")
@@ -74,7 +74,7 @@ def _bare(texts: list[str], at: int) -> str:
     return texts[at] if at < len(texts) else ""
 
 
-def _braced(texts: list[str], at: int) -> str:
+def _brace(texts: list[str], at: int) -> str:
     return f"{{{texts[at] if len(texts) >= -at else ''}}}"
 
 

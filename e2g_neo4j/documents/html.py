@@ -54,7 +54,7 @@ _BOXES = frozenset(("div", "section", "article", "header"))
 def read(path: Path, limits: Limits) -> Reading:
     """Read a web page."""
     data = read_bytes(path, limits.bytes)
-    page, uncertain = decode(data, path, declared_encoding(data))
+    page, uncertain = decode(data, path, find_encoding(data))
     tree = visible.parse(page)
     builder = Builder(path, limits)
     part, asides, losses = (tree, set(), []) if limits.whole_page else _main_part(tree)
@@ -63,10 +63,10 @@ def read(path: Path, limits: Limits) -> Reading:
         builder.heading("".join(heading.itertext()))
     builder.losses += uncertain + markup.losses(markup.walk(part, builder, asides)) + losses
     # The title of a page often contains the name of the site, so its first heading is preferred.
-    return builder.reading(builder.first_heading or visible.title_of(tree))
+    return builder.build(builder.first_heading or visible.title_of(tree))
 
 
-def declared_encoding(data: bytes) -> str | None:
+def find_encoding(data: bytes) -> str | None:
     """Return the encoding that a page declares and that browsers would take for it, or None."""
     found = _DECLARED.search(data[:4096])
     name = (found[1] or found[2]).decode("ascii", "replace").lower() if found else ""

@@ -26,7 +26,7 @@ def is_described(alt: str) -> bool:
     return _WORDS.search(alt[:500]) is not None and _FILE.search(alt[:500]) is None
 
 
-def raised(text: str, before: str, *, linked: bool = False) -> str:
+def mark_superscript(text: str, before: str, *, linked: bool = False) -> str:
     """Return raised text: the mark of a note as "[1]", a power as "^6".
 
     Args:

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from e2g_neo4j.documents.headings import chapters
 from e2g_neo4j.documents.properties import fit_properties
 from e2g_neo4j.documents.reading import Limits, Reading
-from e2g_neo4j.documents.text import shown, within
+from e2g_neo4j.documents.text import quote_path, within
 from e2g_neo4j.errors import ReadingError
 
 _FIELDS = ("id", "properties", "text", "title")
@@ -31,7 +31,7 @@ def read_each(path: Path, limits: Limits) -> Iterator[tuple[str, Reading | Readi
             if line.strip():
                 place = f"line {number}"
                 try:
-                    what = f"{shown(path)}, {place}"
+                    what = f"{quote_path(path)}, {place}"
                     yield place, document(_parse(line, what, limits.bytes), number, what)
                 except ReadingError as error:
                     yield place, error

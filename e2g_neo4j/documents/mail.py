@@ -19,7 +19,7 @@ from e2g_neo4j.documents import markup, visible
 from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.properties import fit_properties
 from e2g_neo4j.documents.reading import Limits, Reading, count
-from e2g_neo4j.documents.text import CONTROLS, read_bytes, shown, within
+from e2g_neo4j.documents.text import CONTROLS, quote_path, read_bytes, within
 from e2g_neo4j.errors import ReadingError
 
 _LISTED = 20
@@ -40,7 +40,7 @@ def read_each(path: Path, limits: Limits) -> Iterator[tuple[str, Reading | Readi
             place = f"message {number}"
             try:
                 data = box.get_bytes(index)
-                within(len(data), limits.bytes, f"{shown(path)}, {place},")
+                within(len(data), limits.bytes, f"{quote_path(path)}, {place},")
                 reading = _read(data, path, limits)
                 yield place, replace(reading, key=str(number)) if reading.key in before else reading
                 before.add(reading.key)
@@ -57,13 +57,15 @@ def _read(data: bytes, path: Path, limits: Limits) -> Reading:
         subject, properties = _add_headers(message, builder)
         _add_body(message, builder, attached)
     except RecursionError as error:
-        raise ReadingError(f"{shown(path)} has messages that are nested too deeply. Save the inner ones.") from error
+        raise ReadingError(
+            f"{quote_path(path)} has messages that are nested too deeply. Save the inner ones."
+        ) from error
     if attached:
         more = f" and {len(attached) - _LISTED} more" if len(attached) > _LISTED else ""
         builder.losses += count(len(attached), "attachment", f"not read ({', '.join(attached[:_LISTED])}{more})")
     fitting, losses = fit_properties(properties)
     builder.losses += losses
-    reading = builder.reading(subject, fitting or None)
+    reading = builder.build(subject, fitting or None)
     return replace(reading, key=_header(message, "Message-ID").strip("<> ") or None)
 
 
@@ -112,7 +114,7 @@ def _add_body(part: Message, builder: Builder, attached: list[str]) -> bool:
             return False
         return sum(_add_body(one, builder, attached) for one in parts) > 0
     if name or part.get_content_disposition() == "attachment" or kind not in ("text/plain", "text/html"):
-        attached.append(" ".join(_decoded(name or kind).split())[:100])
+        attached.append(" ".join(_decode_name(name or kind).split())[:100])
         return False
     data = part.get_payload(decode=True)
     assert isinstance(data, bytes)  # noqa: S101
@@ -127,7 +129,7 @@ def _add_body(part: Message, builder: Builder, attached: list[str]) -> bool:
     return bool(text.strip())
 
 
-def _decoded(name: str) -> str:
+def _decode_name(name: str) -> str:
     holder = Message()
     holder["Name"] = name
     return _header(holder, "Name")

@@ -10,7 +10,7 @@ from typing import Any
 from lxml import etree  # type: ignore[import-untyped]
 
 from e2g_neo4j.documents.builder import Builder
-from e2g_neo4j.documents.inline import bare_tex, formula_of, in_brackets, is_described, numeral, raised
+from e2g_neo4j.documents.inline import bare_tex, formula_of, in_brackets, is_described, mark_superscript, numeral
 from e2g_neo4j.documents.links import change_marked, without_marks
 from e2g_neo4j.documents.reading import count
 from e2g_neo4j.documents.tables import Cell, fill_grid, header_rows
@@ -262,11 +262,11 @@ class _Walk:
     def _end_sup(self, _: Any) -> None:
         mark, text = self._take()
         before, linked = without_marks("".join(self.line[max(0, mark - 4) : mark]))[-20:], self.linked >= mark
-        self.line.append(change_marked(text, lambda bare: raised(bare, before, linked=linked)))
+        self.line.append(change_marked(text, lambda bare: mark_superscript(bare, before, linked=linked)))
 
     def _end_sub(self, _: Any) -> None:
         _, text = self._take()
-        self.line.append(change_marked(text, _lowered))
+        self.line.append(change_marked(text, _mark_subscript))
 
     def _start_link(self, element: Any) -> None:
         self._mark(element)
@@ -353,7 +353,7 @@ _ENDS: dict[str, Callable[[_Walk, Any], None]] = {
 }
 
 
-def _lowered(text: str) -> str:
+def _mark_subscript(text: str) -> str:
     return text if not text.strip() or text.strip().isdigit() else f"_{in_brackets(text.strip())}"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from e2g_neo4j.documents.headings import markdown_headings
 from e2g_neo4j.documents.markdown_links import find_links
 from e2g_neo4j.documents.reading import Limits, Reading, count
-from e2g_neo4j.documents.text import clean, decode, read_bytes, shown
+from e2g_neo4j.documents.text import clean, decode, quote_path, read_bytes
 from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.types.documents import Span
 
@@ -30,7 +30,7 @@ def read(path: Path, limits: Limits) -> Reading:
         language = notebook.get("metadata", {}).get("language_info", {}).get("name", "")
         text = clean("\n\n".join(part for cell in cells for part in _parts(cell, str(language), pictures)))
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
-        raise ReadingError(f"{shown(path)} is no notebook of Jupyter. Open it there and save it again.") from error
+        raise ReadingError(f"{quote_path(path)} is no notebook of Jupyter. Open it there and save it again.") from error
     fenced: list[Span] = []
     title, sections = markdown_headings(text, fenced)
     links = find_links(text, fenced)
@@ -39,10 +39,10 @@ def read(path: Path, limits: Limits) -> Reading:
 
 
 def _parts(cell: dict[str, Any], language: str, pictures: list[str]) -> Iterator[str]:
-    text = _joined(cell.get("source", cell.get("input", "")))
+    text = _join_lines(cell.get("source", cell.get("input", "")))
     match cell.get("cell_type"):
         case "code":
-            yield _fenced(text, language)
+            yield _fence_text(text, language)
         case "heading":  # of older notebooks
             yield f"{'#' * int(cell.get('level', 1))} {text}"
         case "markdown":
@@ -54,18 +54,18 @@ def _parts(cell: dict[str, Any], language: str, pictures: list[str]) -> Iterator
         data = output.get("data", output)
         pictures += [kind for kind in data if kind.startswith("image/") or kind in ("png", "jpeg", "svg")][:1]
         if "text/markdown" in data:
-            yield _joined(data["text/markdown"])
+            yield _join_lines(data["text/markdown"])
         elif output.get("output_type") in ("error", "pyerr"):
-            yield _fenced(f"{output.get('ename')}: {output.get('evalue')}")
+            yield _fence_text(f"{output.get('ename')}: {output.get('evalue')}")
         else:
-            yield _fenced(_joined(data.get("text/plain", data.get("text", ""))))
+            yield _fence_text(_join_lines(data.get("text/plain", data.get("text", ""))))
 
 
-def _joined(text: Any) -> str:
+def _join_lines(text: Any) -> str:
     return "".join(map(str, text)) if isinstance(text, list) else str(text)
 
 
-def _fenced(text: str, language: str = "") -> str:
+def _fence_text(text: str, language: str = "") -> str:
     text = _COLOURS.sub("", text).strip("\n")
     fence = "~~~~" if "```" in text else "```"
     return f"{fence}{language}\n{text}\n{fence}" if text.strip() else ""

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from e2g_neo4j.documents.reading import Limits
-from e2g_neo4j.documents.text import shown
+from e2g_neo4j.documents.text import quote_path
 from e2g_neo4j.errors import ReadingError
 
 PROGRAM = "ocrmypdf"
@@ -31,7 +31,9 @@ def with_text(path: Path, limits: Limits, check: Callable[[], object]) -> Iterat
         ReadingError: the program is not installed, fails, or takes more than `limits.seconds`.
     """
     if shutil.which(PROGRAM) is None:
-        raise ReadingError(f"{shown(path)} is not read: --ocr needs {PROGRAM}. Install it ({INSTALL}), or omit --ocr.")
+        raise ReadingError(
+            f"{quote_path(path)} is not read: --ocr needs {PROGRAM}. Install it ({INSTALL}), or omit --ocr."
+        )
     with tempfile.TemporaryDirectory(prefix="e2g-ocr-") as folder:
         copy = Path(folder, path.name)
         options = ["--skip-text", "--quiet", "--jobs", "1", "--output-type", "pdf", "--optimize", "0"]
@@ -49,7 +51,7 @@ def with_text(path: Path, limits: Limits, check: Callable[[], object]) -> Iterat
                     check()
                     if time.monotonic() - began > limits.seconds:
                         raise ReadingError(
-                            f"{shown(path)} takes more than {limits.seconds:g} s to recognise. Split it, or raise "
+                            f"{quote_path(path)} takes more than {limits.seconds:g} s to recognise. Split it, or raise "
                             "E2G_PARSE_SECONDS."
                         )
                     time.sleep(_POLL_SECONDS)
@@ -59,5 +61,7 @@ def with_text(path: Path, limits: Limits, check: Callable[[], object]) -> Iterat
             said = program.stderr.read() if program.stderr else b""
         if program.returncode or not copy.exists():
             what = " ".join(said.decode("utf-8", "replace").split())[-200:] or f"exit code {program.returncode}"
-            raise ReadingError(f"{shown(path)}: {PROGRAM} cannot recognise its text ({what}). Read it without --ocr.")
+            raise ReadingError(
+                f"{quote_path(path)}: {PROGRAM} cannot recognise its text ({what}). Read it without --ocr."
+            )
         yield copy

@@ -10,11 +10,11 @@ from typing import Any
 
 from lxml import etree  # type: ignore[import-untyped]
 
-from e2g_neo4j.documents.archives import unpacked
+from e2g_neo4j.documents.archives import unpack_markup
 from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.cells import Place, repeat_merged
 from e2g_neo4j.documents.reading import Limits, Reading, count
-from e2g_neo4j.documents.text import shown
+from e2g_neo4j.documents.text import quote_path
 from e2g_neo4j.errors import ReadingError
 
 _INDENTED = 12
@@ -26,9 +26,9 @@ _REPEATED = 100
 
 def read(path: Path, limits: Limits) -> Reading:
     """Read a text or a presentation: headings, paragraphs, lists, tables, notes."""
-    with zipfile.ZipFile(unpacked(path, limits.bytes)) as packed:
+    with zipfile.ZipFile(unpack_markup(path, limits.bytes)) as packed:
         if b"encryption-data" in packed.read("META-INF/manifest.xml"):
-            raise ReadingError(f"{shown(path)} is protected with a password. Save it without one.")
+            raise ReadingError(f"{quote_path(path)} is protected with a password. Save it without one.")
         parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
         content = etree.fromstring(packed.read("content.xml"), parser)
         facts = etree.fromstring(packed.read("meta.xml"), parser) if "meta.xml" in packed.namelist() else content
@@ -40,7 +40,7 @@ def read(path: Path, limits: Limits) -> Reading:
     builder.losses += count(
         walk.lost["object"], "formula, chart or the like", "not read", "formulas, charts or the like"
     )
-    return builder.reading(facts.findtext(".//{http://purl.org/dc/elements/1.1/}title"))
+    return builder.build(facts.findtext(".//{http://purl.org/dc/elements/1.1/}title"))
 
 
 class _Walk:

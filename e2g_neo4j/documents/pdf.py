@@ -22,7 +22,7 @@ from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.headings import chapters
 from e2g_neo4j.documents.layout import Glyph, Line, is_rtl, read_lines, split_columns
 from e2g_neo4j.documents.reading import Limits, Reading, count
-from e2g_neo4j.documents.text import shown, within
+from e2g_neo4j.documents.text import quote_path, within
 from e2g_neo4j.errors import ReadingError
 
 PAGE_CHARACTERS = 250_000
@@ -46,13 +46,15 @@ def read(path: Path, limits: Limits) -> Reading:
     with document:
         document.init_forms()
         pages = _Pages(path, limits, document)
-        return pages.reading()
+        return pages.build()
 
 
 def _unreadable(path: Path, code: int) -> ReadingError:
     if code == pdfium.FPDF_ERR_PASSWORD:
-        return ReadingError(f"{shown(path)} is an encrypted PDF. Save a copy without a password and read that.")
-    return ReadingError(f"{shown(path)} cannot be read as PDF: it is broken. Open it in a viewer and save it again.")
+        return ReadingError(f"{quote_path(path)} is an encrypted PDF. Save a copy without a password and read that.")
+    return ReadingError(
+        f"{quote_path(path)} cannot be read as PDF: it is broken. Open it in a viewer and save it again."
+    )
 
 
 class _Pages:
@@ -63,7 +65,7 @@ class _Pages:
         self._size = 0
         self._unmapped = 0
 
-    def reading(self) -> Reading:
+    def build(self) -> Reading:
         pages: list[list[list[Line]]] = []
         fields: list[list[str]] = []
         unread = []
@@ -78,7 +80,7 @@ class _Pages:
             pages.append(self._lines(page, number))
             fields.append(list(_fields(page, self._document.formenv)))
             page.close()
-        running = _running_titles(pages)
+        running = _find_running_titles(pages)
         words = Counter(_WORD.findall("\n".join(one.text for parts in pages for part in parts for one in part).lower()))
         builder = Builder(self._path, self._limits)
         empty = []
@@ -100,7 +102,8 @@ class _Pages:
         empty = [number for number in empty if number not in unread]
         if len(empty) + len(unread) == len(pages):
             raise ReadingError(
-                f"{shown(self._path)} is a PDF without text. If its pages are scanned, pass --ocr, or set E2G_OCR=true."
+                f"{quote_path(self._path)} is a PDF without text. If its pages are scanned, pass --ocr, or set "
+                "E2G_OCR=true."
             )
         for numbers, what in ((empty, "no text"), (unread, "faults and were not read")):
             if numbers:
@@ -108,7 +111,7 @@ class _Pages:
                 builder.losses.append(f"{len(numbers):,} of {len(pages):,} pages {have} {what} ({ranges(numbers)})")
         builder.losses += count(len(running), "running title", "left out")
         builder.losses += count(self._unmapped, "glyph", "without a character")
-        reading = builder.reading()
+        reading = builder.build()
         sections = sorted([*reading.sections, *chapters(reading.text)], key=lambda one: one.start)
         return replace(reading, sections=sections)
 
@@ -125,7 +128,7 @@ class _Pages:
                 glyphs = [Glyph(one.sign, -one.x1, -one.x0, one.y, one.size, one.gap) for one in glyphs]
             lines = read_lines(glyphs, rtl=rtl)
             self._size += sum(len(one.text.encode("utf-8", "replace")) for one in lines)
-            within(self._size, 2 * self._limits.bytes, shown(self._path))
+            within(self._size, 2 * self._limits.bytes, quote_path(self._path))
             if lines:
                 parts.append(lines)
         return parts
@@ -135,8 +138,8 @@ class _Pages:
         raw, total = text.raw, text.count_chars()
         if total > PAGE_CHARACTERS:
             raise ReadingError(
-                f"{shown(self._path)} has a page of more than {PAGE_CHARACTERS:,} characters (page {number}). Save it "
-                "with smaller pages, or as text, and read that."
+                f"{quote_path(self._path)} has a page of more than {PAGE_CHARACTERS:,} characters (page {number}). Save "
+                "it with smaller pages, or as text, and read that."
             )
         box, x, y = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
         gap = False
@@ -182,7 +185,7 @@ def _plain(sign: str) -> str:
     return sign
 
 
-def _running_titles(pages: Sequence[Sequence[Sequence[Line]]]) -> set[int]:
+def _find_running_titles(pages: Sequence[Sequence[Sequence[Line]]]) -> set[int]:
     """Return the identities of lines that are at the same place of many pages, but for their numbers."""
     places: dict[tuple[str, int], list[Line]] = {}
     for parts in pages:

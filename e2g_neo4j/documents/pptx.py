@@ -12,7 +12,7 @@ from typing import Any
 
 from pptx import Presentation
 
-from e2g_neo4j.documents.archives import unpacked
+from e2g_neo4j.documents.archives import unpack_markup
 from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.cells import repeat_merged, write_value
 from e2g_neo4j.documents.reading import Limits, Reading, count
@@ -28,7 +28,7 @@ _FILE = re.compile(r"\S*\.(?:png|jpe?g|gif|emf|wmf|svg|bmp|tiff?)", re.I)
 def read(path: Path, limits: Limits) -> Reading:
     """Read a presentation: titles, texts, tables, data of charts, notes."""
     builder = Builder(path, limits)
-    deck = Presentation(unpacked(path, limits.bytes))
+    deck = Presentation(unpack_markup(path, limits.bytes))
     lost = Counter[str]()
     slides = {slide.part.partname: slide for slide in deck.slides}  # one that is named twice is read once
     for number, slide in enumerate(slides.values(), 1):
@@ -43,7 +43,7 @@ def read(path: Path, limits: Limits) -> Reading:
             builder.add(f"Notes: {notes.text}")
     for what, number in lost.items():
         builder.losses += count(number, what, "without a description" if what == "picture" else "not read")
-    return builder.reading()  # the title that a file declares is that of its template as a rule
+    return builder.build()  # the title that a file declares is that of its template as a rule
 
 
 def _shapes(shapes: Any) -> Iterator[Any]:

@@ -25,10 +25,10 @@ import psutil
 
 from e2g_neo4j.documents import parser_process
 from e2g_neo4j.documents.files import ReadingReport, read_all
-from e2g_neo4j.documents.formats import signed_format
+from e2g_neo4j.documents.formats import detect_format
 from e2g_neo4j.documents.ocr import with_text
 from e2g_neo4j.documents.reading import Limits
-from e2g_neo4j.documents.text import shown
+from e2g_neo4j.documents.text import quote_path
 from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import Hyperlink, Section, SourceDocument
@@ -85,9 +85,9 @@ def read_file(
         ReadingError: the file cannot be read, or takes more than the limits.
     """
     check()
-    if path.is_file() and signed_format(path).here:
+    if path.is_file() and detect_format(path).here:
         return read_all(path, corpus, limits, report, source)
-    if limits.ocr and path.is_file() and signed_format(path).module == "pdf":
+    if limits.ocr and path.is_file() and detect_format(path).module == "pdf":
         with with_text(path, limits, check) as copy:
             return read_file(copy, corpus, replace(limits, ocr=False), check, report, source or str(path.resolve()))
     while not _slots.acquire(timeout=POLL_SECONDS):
@@ -210,7 +210,7 @@ def _read_with(
     report: ReadingReport | None,
 ) -> list[SourceDocument] | None:
     """Read a file with a process, and keep it for other files if it is sound. Return None if it had ended before."""
-    name, reusable = shown(request["path"]), False
+    name, reusable = quote_path(request["path"]), False
     began, limited = time.monotonic(), True
     documents: list[SourceDocument] = []
     process.send(request)

@@ -13,7 +13,7 @@ from striprtf import striprtf
 from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.headings import chapters
 from e2g_neo4j.documents.reading import Limits, Reading, count
-from e2g_neo4j.documents.text import read_bytes, shown
+from e2g_neo4j.documents.text import quote_path, read_bytes
 from e2g_neo4j.errors import ReadingError
 
 # These patterns of the library take quadratic time. Without the first, links keep their text and lose their address.
@@ -29,7 +29,7 @@ def read(path: Path, limits: Limits) -> Reading:
     """Read a document in RTF."""
     data = read_bytes(path, limits.bytes)
     if not data.lstrip().startswith(b"{\\"):
-        raise ReadingError(f"{shown(path)} is not RTF. Open it in its own program and save it again.")
+        raise ReadingError(f"{quote_path(path)} is not RTF. Open it in its own program and save it again.")
     code = re.search(rb"\\ansicpg(\d{3,5})\b", data[:4096])
     page = f"cp{code[1].decode()}" if code else "cp1252"
     try:
@@ -49,7 +49,7 @@ def read(path: Path, limits: Limits) -> Reading:
     builder.losses += count(max(pictures, 0), "picture", "not in the text")
     builder.losses += count(raw.count(r"\footnote"), "footnote", "not in the text")
     title = _TITLE.search(raw[: 2**16])
-    reading = builder.reading(_TEXT(f"{{{title[1]}}}", page, errors="replace") if title else None)
+    reading = builder.build(_TEXT(f"{{{title[1]}}}", page, errors="replace") if title else None)
     builder.sections[:] = sorted([*chapters(reading.text), *builder.sections], key=lambda one: one.start)
     return reading
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum
 
-from e2g_neo4j.documents.archives import unpacked
+from e2g_neo4j.documents.archives import unpack_markup
 from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.cells import Place, add_tables, repeat_merged, write_value
 from e2g_neo4j.documents.reading import Limits, Reading, count
-from e2g_neo4j.documents.text import decode, read_bytes, shown
+from e2g_neo4j.documents.text import decode, quote_path, read_bytes
 from e2g_neo4j.errors import ReadingError
 
 _LOST = {
@@ -30,7 +30,7 @@ def read(path: Path, limits: Limits) -> Reading:
     builder = Builder(path, limits)
     with path.open("rb") as file:
         packed = file.read(2) == b"PK"
-    data = unpacked(path, limits.bytes) if packed else io.BytesIO(read_bytes(path, limits.bytes))
+    data = unpack_markup(path, limits.bytes) if packed else io.BytesIO(read_bytes(path, limits.bytes))
     try:
         # By the suffix, errors are told and older files are read that are not recognised by what they begin with.
         old = path.suffix.lower() == ".xls" and not packed
@@ -46,11 +46,11 @@ def read(path: Path, limits: Limits) -> Reading:
                 builder.heading(one.name, 2)
                 add_tables(builder, rows)
     except CalamineError as error:
-        raise ReadingError(f"{shown(path)} {_advice(data.getvalue(), path, error)}") from error
+        raise ReadingError(f"{quote_path(path)} {_advice(data.getvalue(), path, error)}") from error
     names = zipfile.ZipFile(data).namelist() if packed else []
     for what, pattern in _LOST.items():
         builder.losses += count(sum(map(bool, map(re.compile(pattern).fullmatch, names))), what, "not read")
-    return builder.reading()
+    return builder.build()
 
 
 def _right_of(merged: tuple[Place, Place], rows: Sequence[list[str]]) -> list[str]:
@@ -67,4 +67,4 @@ def _advice(data: bytes, path: Path, error: Exception) -> str:
         what = " ".join(str(error).split())[:200]
         return f"cannot be read as a spreadsheet ({what}). Open it in its own program and save it again as .xlsx."
     kind, suffix = ("a web page", ".html") if text.startswith("<") else ("text", ".csv")
-    return f"is {kind}, not a spreadsheet. Rename it to {shown(path.stem + suffix)}."
+    return f"is {kind}, not a spreadsheet. Rename it to {quote_path(path.stem + suffix)}."

@@ -55,7 +55,7 @@ def read_bytes(path: Path, max_bytes: int) -> bytes:
     with path.open("rb") as file:
         data = file.read(max_bytes + 1)
         if len(data) > max_bytes:
-            within(max(path.stat().st_size, len(data)), max_bytes, shown(path))
+            within(max(path.stat().st_size, len(data)), max_bytes, quote_path(path))
     return data
 
 
@@ -73,12 +73,12 @@ def decode(data: bytes, path: Path, declared: str | None = None) -> tuple[str, l
     try:
         text = data[len(mark) :].decode(encoding)
     except UnicodeDecodeError as error:
-        if encoding == "utf-8" and (mended := _mended(data)):
+        if encoding == "utf-8" and (mended := _mend_bytes(data)):
             text, bad = mended
             losses += count(bad, "byte", "replaced that no UTF-8 has")
         elif mark:
             raise _not_text(data, path, encoding, len(mark) + error.start) from error
-        elif declared and (known := _known(declared)):
+        elif declared and (known := _find_codec(declared)):
             text = data.decode(known, "replace")
             losses += count(text.count("\ufffd"), "byte", f"replaced that no {declared} has")
         elif (guess := _guess(data)) is None:
@@ -95,7 +95,7 @@ def decode(data: bytes, path: Path, declared: str | None = None) -> tuple[str, l
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text, losses
 
 
-def _mended(data: bytes) -> tuple[str, int] | None:
+def _mend_bytes(data: bytes) -> tuple[str, int] | None:
     """Return UTF-8 with its few bad bytes replaced, and their number; None if there are many, or no good ones."""
     text = data.decode("utf-8", "replace")
     bad = text.count("\ufffd") - data.count(b"\xef\xbf\xbd")
@@ -103,7 +103,7 @@ def _mended(data: bytes) -> tuple[str, int] | None:
     return (text, bad) if bad <= max(1, len(data) // 1000) and good > 4 * bad else None
 
 
-def _known(declared: str) -> str | None:
+def _find_codec(declared: str) -> str | None:
     try:
         name = codecs.lookup(declared).name
     except LookupError:
@@ -152,15 +152,15 @@ def _not_text(data: bytes, path: Path, encoding: str, offset: int) -> ReadingErr
         return _is_binary(path)
     name = shlex.quote(str(path)) if str(path).isprintable() else "FILE"
     return ReadingError(
-        f"{shown(path)} is not {encoding.upper()} (byte 0x{data[offset]:02x} at offset {offset}), and no other "
+        f"{quote_path(path)} is not {encoding.upper()} (byte 0x{data[offset]:02x} at offset {offset}), and no other "
         f"encoding fits. Find out which it is, and run: iconv -f ENCODING -t UTF-8 {name} > converted{path.suffix}"
     )
 
 
 def _is_binary(path: Path) -> ReadingError:
     return ReadingError(
-        f"{shown(path)} is binary, not text. Name a text file. If it is UTF-16 without a byte-order mark, convert it "
-        "to UTF-8 first."
+        f"{quote_path(path)} is binary, not text. Name a text file. If it is UTF-16 without a byte-order mark, convert "
+        "it to UTF-8 first."
     )
 
 
@@ -183,7 +183,7 @@ def within(size: int, limit: int, what: str) -> None:
         )
 
 
-def shown(path: str | PurePath) -> str:
+def quote_path(path: str | PurePath) -> str:
     """Return a path for messages, quoted if it has unprintable characters."""
     name = str(path)
     return name if name.isprintable() and name else repr(name)

@@ -15,7 +15,7 @@ from e2g_neo4j.documents.files import (
 from e2g_neo4j.documents.formats import BY_MEDIA_TYPE, BY_SUFFIX, KINDS
 from e2g_neo4j.documents.processes import read_file
 from e2g_neo4j.documents.reading import Limits
-from e2g_neo4j.documents.text import shown
+from e2g_neo4j.documents.text import quote_path
 from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.ids import utf8
@@ -33,7 +33,7 @@ def suffix_of(name: str, content_type: str | None) -> str:
     media_type = (content_type or "").partition(";")[0].strip().lower()
     if media_type in BY_MEDIA_TYPE:
         return BY_MEDIA_TYPE[media_type].suffixes[0]
-    raise ReadingError(f"{shown(name)} has an unsupported file type. Rename or convert it to {KINDS}.")
+    raise ReadingError(f"{quote_path(name)} has an unsupported file type. Rename or convert it to {KINDS}.")
 
 
 def read_upload(
@@ -59,27 +59,31 @@ def read_upload(
     """
     path = path.resolve()
 
-    def renamed(message: str) -> str:
-        return message.replace(str(path), shown(name)).replace(str(path.parent), "")
+    def rename_file(message: str) -> str:
+        return message.replace(str(path), quote_path(name)).replace(str(path.parent), "")
 
     source = f"{UPLOAD}{name}"
     if len(utf8(source, "The name of the file")) > LONGEST_SOURCE:
-        raise ReadingError(f"The name {shown(source[:60])}… has more than {LONGEST_SOURCE} bytes. Give a shorter one.")
+        raise ReadingError(
+            f"The name {quote_path(source[:60])}… has more than {LONGEST_SOURCE} bytes. Give a shorter one."
+        )
     noted = None if report is None else ReadingReport()
     try:
         documents = read_file(path, corpus, limits, check, noted, source)
     except ReadingError as error:
-        raise ReadingError(renamed(str(error))) from None  # the original names the path
+        raise ReadingError(rename_file(str(error))) from None  # the original names the path
     if report is not None and noted is not None:
-        report.failed |= {UPLOAD + renamed(what): renamed(why) for what, why in noted.failed.items()}
-        report.warnings |= {UPLOAD + renamed(what): renamed(why) for what, why in noted.warnings.items()}
+        report.failed |= {UPLOAD + rename_file(what): rename_file(why) for what, why in noted.failed.items()}
+        report.warnings |= {UPLOAD + rename_file(what): rename_file(why) for what, why in noted.warnings.items()}
     stored, given = title_of(path), title_of(PurePosixPath(name))
     uploaded = []
     for document in documents:
         old = document.title
         called = given + old.removeprefix(stored) if old == stored or old.startswith(f"{stored} ") else old
         called = title if title and len(documents) == 1 else called
-        called = " ".join(utf8(called, f"The title of {shown(document.source)}").decode().split()) or document.source
+        called = (
+            " ".join(utf8(called, f"The title of {quote_path(document.source)}").decode().split()) or document.source
+        )
         uploaded.append(replace(document, title=called))
     return uploaded
 
@@ -89,6 +93,6 @@ def read_text(text: bytes, name: str, corpus: str, limits: Limits, *, title: str
     try:
         decoded = text.decode()
     except UnicodeDecodeError as error:
-        raise ReadingError(f"The text of {shown(name)} is not UTF-8. Convert it.") from error
+        raise ReadingError(f"The text of {quote_path(name)} is not UTF-8. Convert it.") from error
     title = title or title_of(PurePosixPath(name)) or name
     return from_text(decoded, corpus=corpus, source=f"{UPLOAD}{name}", title=title, max_bytes=limits.bytes)

@@ -26,7 +26,15 @@ from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ConfigurationError, UnusableReplyError
 from e2g_neo4j.evaluation.gold import Question
 from e2g_neo4j.evaluation.results import PARTS, ScoredAnswer
-from e2g_neo4j.evaluation.words import f1, f_measure, normalised, passages_of, support, without_citations, words_of
+from e2g_neo4j.evaluation.words import (
+    f1,
+    f_measure,
+    normalise_answer,
+    passages_of,
+    support,
+    without_citations,
+    words_of,
+)
 from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.runtime.requests import Chat, Embed, EmbedAll, Emit, Request, Rerank
 from e2g_neo4j.types.chat import StreamingChatModel
@@ -53,10 +61,10 @@ class _Calls:
         self.number = self.prompt_tokens = 0
         self.evidence: Evidence | None = None
 
-    def requested(self, request: Request) -> None:
+    def on_request(self, request: Request) -> None:
         pass
 
-    def executed(self, request: Request, result: Any) -> None:
+    def on_result(self, request: Request, result: Any) -> None:
         if isinstance(request, Emit):
             self.evidence = request.evidence
         if isinstance(request, Chat):
@@ -70,7 +78,7 @@ def ask_for_answer(
     """Answer a question with `E2G.answer`, and score the answer if the question has one. The answer is None if no reply
     was usable, which is no failure: it scores 0."""
     calls, answer = _Calls(), None
-    with e2g.runner.observed(calls), suppress(UnusableReplyError):
+    with e2g.runner.observe(calls), suppress(UnusableReplyError):
         choices = question.options
         answer = e2g.answer(question.question, corpus=corpus, choices=choices, method=method, **retrieval)
     text = answer.text if answer else None
@@ -98,7 +106,7 @@ def score_answer(question: Question, text: str) -> dict[str, float]:
         letter = letter_of(text, question.options)
         chosen = question.options[ascii_uppercase.index(letter)] if letter else None
         return {"accuracy": float(chosen == question.answer)}
-    pairs = [_compared(without_citations(text), one) for one in (question.answer or "", *question.aliases)]
+    pairs = [_comparable_words(without_citations(text), one) for one in (question.answer or "", *question.aliases)]
     return {
         "exact match": max(float(said == right) for said, right in pairs),
         "F1": max(f1(said, right) for said, right in pairs),
@@ -106,9 +114,9 @@ def score_answer(question: Question, text: str) -> dict[str, float]:
     }
 
 
-def _compared(said: str, right: str) -> tuple[list[str], list[str]]:
+def _comparable_words(said: str, right: str) -> tuple[list[str], list[str]]:
     """Return the words of an answer and of a right one. Articles count if the right one has no other words."""
-    words = normalised if normalised(right) else words_of
+    words = normalise_answer if normalise_answer(right) else words_of
     return words(said), words(right) or [right]  # "&" has no words: nothing equals it, no empty text either
 
 
@@ -142,15 +150,15 @@ class _Parts:
         self._part = "reading"  # spaCy processes the question before the first request
         self._began = time.perf_counter()
 
-    def requested(self, request: Request) -> None:
-        self.ended(self._part)
+    def on_request(self, request: Request) -> None:
+        self.end_part(self._part)
 
-    def executed(self, request: Request, result: Any) -> None:
+    def on_result(self, request: Request, result: Any) -> None:
         kinds = {Embed: "embedding", EmbedAll: "embedding", Rerank: "ranking", Chat: "ranking"}
-        self.ended(kinds.get(type(request), "database"))
+        self.end_part(kinds.get(type(request), "database"))
         self._part = "ranking"
 
-    def ended(self, part: str | None = None) -> None:
+    def end_part(self, part: str | None = None) -> None:
         now = time.perf_counter()
         self.seconds[part or self._part] += now - self._began
         self._began = now
@@ -161,9 +169,9 @@ def ask(
 ) -> tuple[Evidence, dict[str, float]]:
     """Retrieve the evidence and measure the seconds of each of PARTS."""
     parts = _Parts()
-    with e2g.runner.observed(parts):
+    with e2g.runner.observe(parts):
         evidence = e2g.retrieve(question, corpus=corpus, **retrieval)
-    parts.ended()
+    parts.end_part()
     return evidence, parts.seconds
 
 

@@ -17,7 +17,7 @@ from typing import TypeAlias, Unpack
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.evaluation.answers import tokens_of
-from e2g_neo4j.evaluation.gold import Span, covered
+from e2g_neo4j.evaluation.gold import Span, count_covered
 from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.retrieval.strategy import check_modes
 from e2g_neo4j.types.results import Evidence, Passage
@@ -117,7 +117,7 @@ def compare(
             tokens=tokens_of(e2g, evidence),
             milliseconds=milliseconds[name],
             overlap={other: jaccard(shown[name], theirs) for other, theirs in others.items()},
-            unique=tuple(bool(others) and not shared(passage, others.values()) for passage in evidence.passages),
+            unique=tuple(bool(others) and not shares_text(passage, others.values()) for passage in evidence.passages),
         )
     return Comparison(question, corpus, results, {name: str(error) for name, error in errors.items()})
 
@@ -145,10 +145,10 @@ def jaccard(a: Mapping[TextKey, Sequence[Span]], b: Mapping[TextKey, Sequence[Sp
 
 
 def _size(of: Iterable[Span]) -> int:
-    return covered(0, sys.maxsize, of)
+    return count_covered(0, sys.maxsize, of)
 
 
-def shared(passage: Passage, others: Iterable[Mapping[TextKey, Sequence[Span]]]) -> bool:
+def shares_text(passage: Passage, others: Iterable[Mapping[TextKey, Sequence[Span]]]) -> bool:
     """Return whether one of the others has a character of this passage."""
     text, (start, end) = _place(passage)
-    return any(covered(start, end, theirs.get(text, ())) for theirs in others)
+    return any(count_covered(start, end, theirs.get(text, ())) for theirs in others)

@@ -76,7 +76,7 @@ class Question:
     history: tuple[Turn, ...] = ()
     written_out: str | None = None
 
-    def asked_with(self, history: HistoryKind) -> Question:
+    def apply_history(self, history: HistoryKind) -> Question:
         """Return the question with what `HistoryKind` says of its history."""
         match history:
             case "questions":
@@ -357,7 +357,7 @@ def quotations(summary: str, text: str, start: int, end: int) -> list[tuple[int,
     return found
 
 
-def covered(start: int, end: int, spans: Iterable[Span]) -> int:
+def count_covered(start: int, end: int, spans: Iterable[Span]) -> int:
     """Count the characters from start to end that are in at least one of the spans."""
     total, at = 0, start
     for first, last in sorted(spans):

@@ -24,7 +24,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.evaluation.results import CheckedCitations, Judgement
-from e2g_neo4j.evaluation.words import cited_claims, passages_of, without_citations
+from e2g_neo4j.evaluation.words import passages_of, split_claims, without_citations
 from e2g_neo4j.models.chat.json_replies import (
     list_schema,
     number_schema,
@@ -34,7 +34,7 @@ from e2g_neo4j.models.chat.json_replies import (
     whole_number,
 )
 from e2g_neo4j.models.chat.load import load_chat_model
-from e2g_neo4j.models.chat.prompts import fenced, load_prompt
+from e2g_neo4j.models.chat.prompts import fence, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import ask_until_usable
 from e2g_neo4j.models.loaded import Models
@@ -128,7 +128,7 @@ def _ask(
 
 def request_for(given: str, instructions: str, schema: Mapping[str, Any]) -> ChatRequest:
     """Build a request about what stands between two tags, such as a question and both answers."""
-    return ChatRequest(*fenced(instructions, given), max_tokens=MAX_TOKENS, schema=schema)
+    return ChatRequest(*fence(instructions, given), max_tokens=MAX_TOKENS, schema=schema)
 
 
 def shares_of_wins(text: str) -> dict[str, float] | None:
@@ -184,7 +184,7 @@ def check_citations(model: StreamingChatModel, settings: Settings, answer: Answe
     """
     passages = passages_of(answer)
     claims: defaultdict[int, dict[str, None]] = defaultdict(dict)
-    for claim, numbers in cited_claims(answer.text or ""):
+    for claim, numbers in split_claims(answer.text or ""):
         for number in numbers:
             if number in passages:
                 claims[number][claim] = None
@@ -193,20 +193,20 @@ def check_citations(model: StreamingChatModel, settings: Settings, answer: Answe
     for number, stated in sorted(claims.items()):
         listed = "\n".join(f"[{at}] {statement}" for at, statement in enumerate(stated, 1))
         given = f"Passage:\n{passages[number]}\n\nStatements:\n{listed}"
-        request = request_for(given, instructions, supported_schema(len(stated)))
-        found = yield from _ask(model, request, partial(supported_in, statements=len(stated)), used)
+        request = request_for(given, instructions, support_schema(len(stated)))
+        found = yield from _ask(model, request, partial(parse_supported, statements=len(stated)), used)
         if found is not None:
             checked += len(stated)
             supported += len(found)
     return CheckedCitations(checked, supported, used.calls, used.prompt_tokens)
 
 
-def supported_schema(statements: int) -> dict[str, Any]:
+def support_schema(statements: int) -> dict[str, Any]:
     """Return the JSON schema of the numbers of supported statements."""
     return object_schema(supported=list_schema(number_schema(1, statements), statements))
 
 
-def supported_in(reply: str, statements: int) -> list[int] | None:
+def parse_supported(reply: str, statements: int) -> list[int] | None:
     """Return the numbers of supported statements from a reply such as {"supported": [1, 3]}, or None if it has none."""
     lists = [found["supported"] for found in objects_in(reply) if "supported" in found]
     return valid_numbers(lists[-1], statements) if lists else None

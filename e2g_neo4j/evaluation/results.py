@@ -256,7 +256,7 @@ def _draws(size: int) -> NDArray[np.int64]:
     return np.random.default_rng(SEED).integers(size, size=(RESAMPLES, size))
 
 
-def grouped(outcomes: Sequence[Outcome], base: Mapping[str, Outcome]) -> Group:
+def group_outcomes(outcomes: Sequence[Outcome], base: Mapping[str, Outcome]) -> Group:
     """Aggregate the scores of outcomes, with paired differences to `base` for the questions that it has."""
     scores: dict[str, list[float]] = defaultdict(list)
     differences: dict[str, list[float]] = defaultdict(list)
@@ -278,9 +278,9 @@ def mode_result(outcomes: list[Outcome], base: Mapping[str, Outcome], *, with_en
     question, or nothing. `with_entities`: the mode uses the entity graph."""
     milliseconds = [1000 * outcome.seconds for outcome in outcomes]
     return ModeResult(
-        overall=grouped(outcomes, base),
-        by_type={name: grouped(some, base) for name, some in _split(outcomes, lambda outcome: outcome.type)},
-        by_route={name: grouped(some, base) for name, some in _split(outcomes, lambda outcome: outcome.route)},
+        overall=group_outcomes(outcomes, base),
+        by_type={name: group_outcomes(some, base) for name, some in _split(outcomes, lambda outcome: outcome.type)},
+        by_route={name: group_outcomes(some, base) for name, some in _split(outcomes, lambda outcome: outcome.route)},
         median_ms=float(np.median(milliseconds)),
         p95_ms=float(np.percentile(milliseconds, 95)),
         parts_ms={part: 1000 * float(np.median([outcome.parts[part] for outcome in outcomes])) for part in PARTS},
@@ -288,7 +288,7 @@ def mode_result(outcomes: list[Outcome], base: Mapping[str, Outcome], *, with_en
         tokens=int(np.median([outcome.tokens for outcome in outcomes])),
         outcomes=outcomes,
         answers=_answer_costs([outcome.answer for outcome in outcomes if outcome.answer]),
-        judged=_judged([outcome.judgement for outcome in outcomes if outcome.judgement]),
+        judged=_sum_judgements([outcome.judgement for outcome in outcomes if outcome.judgement]),
         citations=_citation_scores([outcome.checked for outcome in outcomes if outcome.checked]),
         entities=_entity_statistics(outcomes) if with_entities else None,
         calls=float(np.mean([outcome.calls for outcome in outcomes])),
@@ -320,7 +320,7 @@ def _entity_statistics(outcomes: Sequence[Outcome]) -> EntityStatistics:
     )
 
 
-def _judged(judgements: Sequence[Judgement]) -> Judged | None:
+def _sum_judgements(judgements: Sequence[Judgement]) -> Judged | None:
     if not judgements:
         return None
     wins: dict[str, list[float]] = defaultdict(list)

@@ -28,7 +28,7 @@ from e2g_neo4j.answering.methods import METHODS, AnswerOptions, MethodName
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.evaluation.answers import ask, ask_for_answer, chat_model_for, tokens_of
-from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span, covered
+from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span, count_covered
 from e2g_neo4j.evaluation.judging import CRITERIA, Judging, check_citations, judge, judge_model_for, weigh
 from e2g_neo4j.evaluation.results import PARTS, CheckedCitations, Evaluation, Outcome, ScoredAnswer, mode_result
 from e2g_neo4j.evaluation.words import content_words
@@ -158,7 +158,7 @@ def evaluate(
     if judge_model and against:
         bases = {outcome.question: outcome.answer for outcome in outcomes[against]}
         for number, question in enumerate(questions):
-            judge_one = partial(_judged, e2g, judge_model, question, bases=bases)
+            judge_one = partial(_judge_outcome, e2g, judge_model, question, bases=bases)
             if judged == "race" and not question.options:
                 judge_one = partial(judge_one, weights=e2g.runner.run(weigh(judge_model, e2g.settings, question.alone)))
             for row, some in outcomes.items():
@@ -230,8 +230,8 @@ class _Asking:
         if self.wants_answer(question):
             limits = RetrievalKeywords(tokens=min(self.e2g.settings.evidence_tokens, MAX_TOKENS))
             scored, answer = ask_for_answer(self.e2g, question, corpus=name, **self.retrieval(question, mode, limits))
-            scores |= scored.scores | cited(answer, gold, corpus)
-            return self._outcome(question, evidence, scores, parts, scored, self._checked(question, answer))
+            scores |= scored.scores | score_citations(answer, gold, corpus)
+            return self._outcome(question, evidence, scores, parts, scored, self._check_answer(question, answer))
         return self._outcome(question, evidence, scores, parts)
 
     def outcome_of_method(self, method: MethodName, question: Question, corpus: IndexedCorpus, gold: Gold) -> Outcome:
@@ -244,10 +244,10 @@ class _Asking:
         parts = dict.fromkeys(PARTS, 0.0) | {"ranking": perf_counter() - began}
         nothing = Evidence(question.question, (corpus.name,), "global", "", (), (), 0, ())
         evidence = answer.evidence if answer else nothing
-        scores = scored.scores | cited(answer, gold, corpus)
-        return self._outcome(question, evidence, scores, parts, scored, self._checked(question, answer))
+        scores = scored.scores | score_citations(answer, gold, corpus)
+        return self._outcome(question, evidence, scores, parts, scored, self._check_answer(question, answer))
 
-    def _checked(self, question: Question, answer: Answer | None) -> CheckedCitations | None:
+    def _check_answer(self, question: Question, answer: Answer | None) -> CheckedCitations | None:
         if self.checker is None or answer is None or question.options:
             return None
         return self.e2g.runner.run(check_citations(self.checker, self.e2g.settings, answer))
@@ -280,7 +280,7 @@ class _Asking:
         )
 
 
-def _judged(
+def _judge_outcome(
     e2g: E2G,
     model: StreamingChatModel,
     question: Question,
@@ -340,7 +340,7 @@ def score(
     return scores
 
 
-def cited(answer: Answer | None, gold: Gold, corpus: IndexedCorpus) -> dict[str, float]:
+def score_citations(answer: Answer | None, gold: Gold, corpus: IndexedCorpus) -> dict[str, float]:
     """Compute the share of the gold that an answer cites. None: no reply was usable."""
     if not (gold.spans or gold.statements):
         return {}
@@ -362,7 +362,9 @@ def fraction_found(pieces: Sequence[Piece], gold: Gold) -> float:
     shown: dict[str, list[Span]] = defaultdict(list)
     for piece in pieces:
         shown[piece.source] += piece.shows
-    found = sum(covered(start, end, shown[source]) >= SPAN_SHOWN * (end - start) for source, start, end in gold.spans)
+    found = sum(
+        count_covered(start, end, shown[source]) >= SPAN_SHOWN * (end - start) for source, start, end in gold.spans
+    )
     if gold.statements:
         held = [content_words(piece.text) for piece in pieces]
         found += sum(any(len(words & one) >= WORDS_HELD * len(words) for one in held) for words in gold.statements)

@@ -31,7 +31,7 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(word[:STEM] for word in re.findall(r"[^\W_]+", text.casefold()) if word not in STOP_WORDS)
 
 
-def cited_claims(text: str) -> list[tuple[str, list[int]]]:
+def split_claims(text: str) -> list[tuple[str, list[int]]]:
     """Return the claims of an answer with the numbers of the passages that they cite.
 
     A claim is the sentence that ends with a citation, or what follows the last one.
@@ -52,7 +52,7 @@ def passages_of(answer: Answer) -> dict[int, str]:
 def support(text: str, passages: Mapping[int, str]) -> float | None:
     """Return how much of the claims of an answer the passages, by number, have that they cite. None: it cites none."""
     shares = []
-    for claim, numbers in cited_claims(text):
+    for claim, numbers in split_claims(text):
         words = content_words(claim)
         cited = frozenset[str]().union(*(content_words(passages.get(number, "")) for number in numbers))
         shares.append(len(words & cited) / len(words))
@@ -69,7 +69,7 @@ def words_of(text: str) -> list[str]:
     return text.lower().translate(_NO_PUNCTUATION).split()
 
 
-def normalised(text: str) -> list[str]:
+def normalise_answer(text: str) -> list[str]:
     """Return the words in lower case, without punctuation and English articles, as for SQuAD (arXiv 1606.05250)."""
     return _ARTICLES.sub(" ", " ".join(words_of(text))).split()
 

@@ -73,15 +73,15 @@ def document(corpus: str, id: str) -> Operation[DocumentInfo]:
     return document_info(rows[0])
 
 
-def called(name: str, corpus: str) -> Operation[list[DocumentInfo]]:
+def find_documents(name: str, corpus: str) -> Operation[list[DocumentInfo]]:
     """Return some of the documents that have a name as their id, source, file or title."""
     rows = yield Read("query/documents_called", {"corpus": corpus, "name": name, "path": _absolute_path(name)})
     return [document_info(row) for row in rows]
 
 
-def named(name: str, corpus: str) -> Operation[DocumentInfo]:
+def find_document(name: str, corpus: str) -> Operation[DocumentInfo]:
     """Return the document that a name stands for, see `choose_document`."""
-    found = yield from called(name, corpus)
+    found = yield from find_documents(name, corpus)
     if not found:
         yield from check_corpus(corpus)
     return choose_document(name, found, corpus)
@@ -173,7 +173,7 @@ def text_of(target: str, corpus: str, start: int = 0, end: int | None = None) ->
     try:
         return (yield from text(corpus, target, start, last))
     except DocumentNotFoundError:
-        document = yield from named(target, corpus)
+        document = yield from find_document(target, corpus)
         return (yield from text(corpus, document.id, start, last))
 
 
@@ -233,7 +233,7 @@ def references(corpus: str, document: str | None, limit: int) -> Operation[list[
     if document is None:
         yield from check_corpus(corpus)
     else:
-        document = (yield from named(document, corpus)).id
+        document = (yield from find_document(document, corpus)).id
     rows = yield Read("query/references", {"corpus": corpus, "document": document, "limit": limit})
     return [ReferenceInfo(**row) for row in rows]
 

@@ -82,7 +82,7 @@ def renew(
         claim was lost: then the worker must stop at once.
     """
     progress = {"stage": stage, "done": done, "total": total, "tokens": tokens}
-    rows = yield _held("service/renew", claim, milliseconds=int(1000 * LEASE_SECONDS), **progress)
+    rows = yield _write_if_held("service/renew", claim, milliseconds=int(1000 * LEASE_SECONDS), **progress)
     if not rows:
         return None
     if rows[0]["cancel"]:
@@ -97,7 +97,7 @@ def remember(claim: Claim, found: Any) -> Operation[Any]:
     Returns:
         What is stored, or None if the claim was lost.
     """
-    rows = yield _held("service/remember", claim, found=json.dumps(found))
+    rows = yield _write_if_held("service/remember", claim, found=json.dumps(found))
     return json.loads(rows[0]["found"]) if rows else None
 
 
@@ -145,7 +145,7 @@ def fail(claim: Claim, code: str, detail: str, *, tokens: int = 0) -> Operation[
     return (yield from _end(claim, "failed", tokens, error=json.dumps({"code": code, "detail": detail})))
 
 
-def cancelled(claim: Claim, *, tokens: int = 0) -> Operation[bool]:
+def end_cancelled(claim: Claim, *, tokens: int = 0) -> Operation[bool]:
     """End a task that was cancelled. Its files are kept for `retry`. Returns False if the claim was lost."""
     return (yield from _end(claim, "cancelled", tokens))
 
@@ -153,7 +153,7 @@ def cancelled(claim: Claim, *, tokens: int = 0) -> Operation[bool]:
 def put_back(claim: Claim, *, tokens: int = 0) -> Operation[bool]:
     """Give a task back to the queue; this attempt does not count, but its tokens do. Returns False if the claim was
     lost."""
-    return bool((yield _held("service/put_back", claim, tokens=tokens)))
+    return bool((yield _write_if_held("service/put_back", claim, tokens=tokens)))
 
 
 def step_done(task: str, step: str) -> Operation[bool]:
@@ -179,8 +179,8 @@ def clean_up() -> Operation[None]:
 
 def _end(claim: Claim, state: TaskState, tokens: int, **more: Any) -> Operation[bool]:
     nothing = {"result": None, "error": None, "prompt_tokens": 0, "completion_tokens": 0, "cost": 0.0}
-    return bool((yield _held("service/end_task", claim, state=state, tokens=tokens, **nothing | more)))
+    return bool((yield _write_if_held("service/end_task", claim, state=state, tokens=tokens, **nothing | more)))
 
 
-def _held(statement: str, claim: Claim, **parameters: Any) -> Write:
+def _write_if_held(statement: str, claim: Claim, **parameters: Any) -> Write:
     return write_one(statement, task=claim.task.id, worker=claim.worker, **parameters)

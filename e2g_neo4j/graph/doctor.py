@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from e2g_neo4j.graph import schema
 from e2g_neo4j.graph.indexes import VECTOR_INDEX
-from e2g_neo4j.models.choice import command_for_language, lacking
+from e2g_neo4j.models.choice import command_for_language, describe_lack
 from e2g_neo4j.models.embedding.prefixes import knows_language
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.database import LTS, SEARCH_SINCE, version
@@ -71,7 +71,7 @@ def examine(models: Models, database: str) -> Operation[list[Finding]]:
         *_labels(labels, migrated=bool(history)),
         *_neighbours(indexes, constraints),
         *_models(stored, models),
-        *_unused([row["corpus"] for row in unused]),
+        *_find_unused([row["corpus"] for row in unused]),
         *_layers([row["corpus"] for row in behind]),
         *_merges(overrides),
         *_runs(locks["runs"]),
@@ -124,7 +124,7 @@ def _migrations(scripts: Sequence[schema.Script], history: Rows, indexes: Rows, 
     migrations = schema.compare(scripts, history, dimensions)
     conflicts = schema.conflicts(migrations)
     pending = [one.version for one in migrations if one.state == "pending"]
-    missing = schema.missing_indexes(scripts, {row["name"] for row in indexes}, ())
+    missing = schema.find_missing_indexes(scripts, {row["name"] for row in indexes}, ())
     if conflicts:
         yield Finding("schema", "problem", f"{'; '.join(conflicts)}.", "Do that, then run `e2g doctor --migrate`.")
     elif not history:
@@ -220,7 +220,7 @@ def _neighbours(indexes: Rows, constraints: Rows) -> Iterator[Finding]:
     """Check for indexes and constraints of other programs that apply to nodes of this program."""
     found = False
     for row in indexes:
-        properties = _shared(row)
+        properties = _own_properties(row)
         if properties and row["type"] in ("VECTOR", "FULLTEXT") and not row["name"].startswith("e2g_"):
             found = True
             yield Finding(
@@ -233,7 +233,7 @@ def _neighbours(indexes: Rows, constraints: Rows) -> Iterator[Finding]:
     for row in constraints:
         if row["name"].startswith("e2g_") or not set(row["labels"]) & OWN_PROPERTIES.keys():
             continue
-        properties, unique = _shared(row), "UNIQUENESS" in row["type"] or "KEY" in row["type"]
+        properties, unique = _own_properties(row), "UNIQUENESS" in row["type"] or "KEY" in row["type"]
         all_shared = properties == frozenset(row["properties"])
         if (unique and all_shared and properties not in ({"id"}, {"corpus", "id"})) or not (unique or all_shared):
             found = True
@@ -248,7 +248,7 @@ def _neighbours(indexes: Rows, constraints: Rows) -> Iterator[Finding]:
         yield Finding("neighbours", "ok", "No index or constraint of another program applies to nodes of this program.")
 
 
-def _shared(row: dict[str, list[str]]) -> frozenset[str]:
+def _own_properties(row: dict[str, list[str]]) -> frozenset[str]:
     """Return the properties of an index or constraint that nodes of this project have."""
     return frozenset(
         one for label in row["labels"] for one in row["properties"] if one in OWN_PROPERTIES.get(label, ())
@@ -275,13 +275,13 @@ def _models(stored: Rows, models: Models) -> Iterator[Finding]:
         if made_with == fingerprint or not corpora:
             continue
         what = f"Indexed with {made_with.embedding_model} and {made_with.spacy_model}: {', '.join(corpora)}."
-        if absent := lacking(made_with, models):
+        if absent := describe_lack(made_with, models):
             yield Finding("models", "problem", f"{what} {absent}", "Install it, or index these corpora again.")
         else:
             yield Finding("models", "ok", f"{what} These models are loaded when one of the corpora is used.")
 
 
-def _unused(corpora: Sequence[str]) -> Iterator[Finding]:
+def _find_unused(corpora: Sequence[str]) -> Iterator[Finding]:
     if corpora:
         yield Finding(
             "models",

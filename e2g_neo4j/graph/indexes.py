@@ -10,7 +10,7 @@ from neo4j import Driver, ManagedTransaction
 from neo4j.exceptions import ClientError, DatabaseError, Forbidden
 
 from e2g_neo4j.errors import MigrationError
-from e2g_neo4j.runtime.database import session_options, translated
+from e2g_neo4j.runtime.database import session_options, translate_errors
 from e2g_neo4j.runtime.requests import Rows
 from e2g_neo4j.runtime.statements import load
 
@@ -30,7 +30,7 @@ def run(driver: Driver, database: str, statement: str, **parameters: Any) -> Row
 
 def indexes_of(driver: Driver, database: str) -> set[str]:
     """Return the names of the indexes of this project."""
-    with translated(driver):
+    with translate_errors(driver):
         return {row["name"] for row in run(driver, database, "indexes")}
 
 

@@ -99,7 +99,7 @@ def create(
     return _info(rows[0]["found"]), f"e2g_{key}_{secret}"
 
 
-def verified(text: str) -> Operation[list[KeyInfo]]:
+def verify_key(text: str) -> Operation[list[KeyInfo]]:
     """Return the key of a text `e2g_ID_SECRET`, then its makers; none if it is malformed, wrong, expired or revoked, or
     a maker is revoked. A maker that is no key, but signed in otherwise, has no limits."""
     parts = SECRET.fullmatch(text)

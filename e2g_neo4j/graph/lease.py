@@ -41,9 +41,9 @@ class Lease:
         self._ended.set()
         self._thread.join()
         with suppress(DatabaseError):  # if the database cannot be reached, the lease expires
-            self._execute(locked("index/end_run", self._corpus, run=self.run))
+            self._execute(write_locked("index/end_run", self._corpus, run=self.run))
 
-    def failed(self, documents: Sequence[str], error: Exception) -> None:
+    def record_failure(self, documents: Sequence[str], error: Exception) -> None:
         """Record why documents could not be indexed."""
         try:
             self._execute(fail(self._corpus, documents, error))
@@ -69,9 +69,9 @@ class Lease:
 
 def fail(corpus: str, documents: Sequence[str], error: Exception) -> Write:
     """Return a request that records why documents could not be indexed."""
-    return locked("index/fail_documents", corpus, documents=list(documents), error=str(error))
+    return write_locked("index/fail_documents", corpus, documents=list(documents), error=str(error))
 
 
-def locked(statement: str, corpus: str, **parameters: Any) -> Write:
+def write_locked(statement: str, corpus: str, **parameters: Any) -> Write:
     """Return a request that runs a statement under the lock of its corpus."""
     return Write((("index/lock_corpus", {"corpus": corpus}), (statement, {"corpus": corpus, **parameters})))

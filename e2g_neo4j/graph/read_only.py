@@ -15,7 +15,7 @@ from neo4j.exceptions import ClientError
 from neo4j.graph import Node, Path, Relationship
 
 from e2g_neo4j.errors import InputError
-from e2g_neo4j.runtime.database import session_options, translated
+from e2g_neo4j.runtime.database import session_options, translate_errors
 
 SECONDS = 30.0
 """Timeout of a statement, enforced by the server."""
@@ -110,11 +110,11 @@ class Reading:
 
 
 @contextmanager
-def reading(driver: Driver, database: str) -> Iterator[Reading]:
+def open_read(driver: Driver, database: str) -> Iterator[Reading]:
     """Open a read transaction, in which the server refuses to write, with a timeout."""
     options = {**session_options(driver, database), "default_access_mode": READ_ACCESS, "fetch_size": FETCHED}
     with (
-        translated(driver),
+        translate_errors(driver),
         driver.session(**options) as session,
         session.begin_transaction(timeout=SECONDS) as transaction,
     ):
@@ -136,7 +136,7 @@ def run_read_only(
     """
 
     def call(driver: Driver, database: str) -> Rows:
-        with reading(driver, database) as transaction:
+        with open_read(driver, database) as transaction:
             if not transaction.explain(statement, parameters).reads:
                 raise InputError(f"{where} does not only read: it was not run. Write a statement that only reads.")
             return transaction.rows(statement, parameters, limit)

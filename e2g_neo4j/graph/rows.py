@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from e2g_neo4j.models.titles import linked_document
+from e2g_neo4j.models.titles import document_key
 from e2g_neo4j.models.words import count_terms, divide_words
 from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Span, Vectors, cut_by
 from e2g_neo4j.types.graph import Summary
 from e2g_neo4j.types.mentions import ChunkMentions, DocumentNames, NameMerge
-from e2g_neo4j.types.properties import stored
+from e2g_neo4j.types.properties import to_stored
 from e2g_neo4j.types.sections import name_of, page_of
 
 
@@ -92,7 +92,7 @@ def window_weights(mentions: Sequence[Sequence[int]]) -> list[float]:
     return weights
 
 
-def unchanged_row(indexed: IndexedDocument) -> dict[str, Any]:
+def kept_row(indexed: IndexedDocument) -> dict[str, Any]:
     """Return the nodes that a new version has in common with the previous one."""
     return {
         "document": indexed.document.id,
@@ -105,14 +105,12 @@ def unchanged_row(indexed: IndexedDocument) -> dict[str, Any]:
 def ready_row(indexed: IndexedDocument) -> dict[str, Any]:
     """Return the properties of a document that is complete."""
     properties = indexed.document.properties
-    links = [
-        (link.start, link.end, target) for link in indexed.document.links if (target := linked_document(link.target))
-    ]
+    links = [(link.start, link.end, target) for link in indexed.document.links if (target := document_key(link.target))]
     return {
         "id": indexed.document.id,
         "title": indexed.document.title,
         "source": indexed.document.source,
-        "properties": None if properties is None else stored(properties),
+        "properties": None if properties is None else to_stored(properties),
         "sha256": indexed.document.sha256,
         "chunker": cut_by(indexed.document),
         "extractor": indexed.extractor,
@@ -200,7 +198,7 @@ def window_rows(read: EmbeddedChunk) -> Iterator[Mapping[str, Any]]:
         }
 
 
-def moved_chunk_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
+def chunk_move_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
     for indexed in documents:
         for chunk in indexed.chunks:
             if chunk.id not in indexed.unchanged:
@@ -249,7 +247,7 @@ def summary_rows(documents: Sequence[IndexedDocument], vectors: Vectors) -> Iter
             }
 
 
-def moved_summary_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
+def summary_move_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
     for indexed in documents:
         spans = _spans(indexed)
         for summary in indexed.summaries:

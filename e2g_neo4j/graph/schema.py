@@ -29,10 +29,10 @@ from neo4j.exceptions import ClientError, ConstraintError
 
 from e2g_neo4j.errors import MigrationError
 from e2g_neo4j.graph.indexes import VECTOR_INDEX, create, indexes_of, run, vector_dimensions
-from e2g_neo4j.runtime.database import is_old, translated
+from e2g_neo4j.runtime.database import is_old, translate_errors
 from e2g_neo4j.runtime.requests import CallDriver, Operation, Rows
 from e2g_neo4j.runtime.statements import folder, load, split_suffix, with_suffix
-from e2g_neo4j.runtime.waiting import waiting_for
+from e2g_neo4j.runtime.waiting import report_waiting
 from e2g_neo4j.types.languages import ANALYZERS
 from e2g_neo4j.types.reports import Layer
 
@@ -132,19 +132,19 @@ def migrate(
         MigrationError: files and database contradict each other, or a migration holds the lock for too long.
         AccessError: the user may not change the schema.
     """
-    with translated(driver):
+    with translate_errors(driver):
         driver.verify_connectivity()  # fails at once, while a query would be retried for half a minute
         scripts = read_scripts(old=is_old(driver))
         pending, missing, _ = _find_missing(driver, database, scripts, parts)
         if not pending | missing:
             return []
-        with waiting_for("Creating the schema") as report, _locked(driver, database, lock_seconds):
+        with report_waiting("Creating the schema") as report, _hold_lock(driver, database, lock_seconds):
             return _apply(driver, database, scripts, parts, embedding_dimensions, report)
 
 
 def info(driver: Driver, database: str) -> list[MigrationInfo]:
     """Return all migrations in the files and the database, in order, without changing anything."""
-    with translated(driver):
+    with translate_errors(driver):
         driver.verify_connectivity()
         return compare(
             read_scripts(old=is_old(driver)), run(driver, database, "history"), vector_dimensions(driver, database)
@@ -220,12 +220,12 @@ def compare(scripts: Sequence[Script], history: Rows, dimensions: int | None) ->
             migrations.append(MigrationInfo(script.version, "pending", script.source, checksum(script.text)))
         else:
             state: State = "applied" if row["checksum"] in script.checksums(dimensions) else "changed"
-            migrations.append(_recorded(row, state))
-    migrations += [_recorded(row, "missing") for row in history if row["version"] not in known]
+            migrations.append(_describe_migration(row, state))
+    migrations += [_describe_migration(row, "missing") for row in history if row["version"] not in known]
     return sorted(migrations, key=lambda migration: _order(migration.version))
 
 
-def _recorded(row: dict[str, Any], state: State) -> MigrationInfo:
+def _describe_migration(row: dict[str, Any], state: State) -> MigrationInfo:
     return MigrationInfo(row["version"], state, row["source"] or "", row["checksum"] or "")
 
 
@@ -261,12 +261,12 @@ def _raise_if_missing(scripts: Sequence[Script], existing: Collection[str], part
     _raise_if_any(
         [
             f"{name} is missing: run `e2g doctor --migrate`, or drop the other index on the same properties"
-            for name in sorted(missing_indexes(scripts, existing, parts))
+            for name in sorted(find_missing_indexes(scripts, existing, parts))
         ]
     )
 
 
-def missing_indexes(scripts: Sequence[Script], existing: Collection[str], parts: Collection[Part]) -> set[str]:
+def find_missing_indexes(scripts: Sequence[Script], existing: Collection[str], parts: Collection[Part]) -> set[str]:
     """Return the names of what is missing of the core, of these parts, and of those of which something exists."""
     defined = [one for script in scripts for one in script.definitions(0)]
     wanted = {"core", *parts, *(one.part for one in defined if one.name in existing)}
@@ -282,7 +282,7 @@ def _find_missing(
     migrations = compare(scripts, run(driver, database, "history"), dimensions)
     _raise_if_any(conflicts(migrations))
     pending = {one.version for one in migrations if one.state == "pending"}
-    return pending, missing_indexes(scripts, {row["name"] for row in indexes}, parts), dimensions
+    return pending, find_missing_indexes(scripts, {row["name"] for row in indexes}, parts), dimensions
 
 
 # --- database ----------------------------------------------------------------------------------------
@@ -333,7 +333,7 @@ def _record(driver: Driver, database: str, script: Script, previous: str, second
 
 
 @contextmanager
-def _locked(driver: Driver, database: str, timeout: float) -> Iterator[None]:
+def _hold_lock(driver: Driver, database: str, timeout: float) -> Iterator[None]:
     """Hold the lock of neo4j-migrations, so that its runs and those of this module exclude each other."""
     lock = str(uuid.uuid4())
     name = "John Doe" if database.lower() == "neo4j" else database.lower()
@@ -343,7 +343,7 @@ def _locked(driver: Driver, database: str, timeout: float) -> Iterator[None]:
         except ClientError as error:  # a concurrent run has created it
             if not (error.code or "").endswith("AlreadyExists"):
                 raise
-    with waiting_for("Taking the lock of the schema, which another process may hold"):
+    with report_waiting("Taking the lock of the schema, which another process may hold"):
         _take_lock(driver, database, lock, name, timeout)
     try:
         yield
@@ -387,7 +387,7 @@ def create_suffixed(driver: Driver, database: str, *, suffix: str, dimensions: i
         AccessError: the user may not change the schema.
     """
     vectors, words = split_suffix(suffix)
-    with translated(driver):
+    with translate_errors(driver):
         existing = indexes_of(driver, database)
         names = ("migrate/chunk_words", "migrate/window_words") if words else ()
         wanted = [load(name, vectors=words) for name in names]

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from e2g_neo4j.errors import DatabaseError, IdempotencyError, InputError, TaskStateError
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import Operation, Read, Rows, Write
 from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.service import BlobInfo, TaskInfo, TaskKind, TaskState
@@ -78,7 +78,7 @@ def add_blobs(task: str, uploads: Iterable[Upload]) -> Operation[int]:
         The number of parts that were stored, for `create`.
     """
     stored = 0
-    for rows in batched(_parts(uploads), PARTS_AT_ONCE):
+    for rows in split_batches(_parts(uploads), PARTS_AT_ONCE):
         yield Write((("service/add_blobs", {"task": task, "rows": rows}),))
         stored += len(rows)
     return stored
@@ -215,7 +215,7 @@ def list_tasks(
             "states": None if states is None else list(states),
             "created": created,
             "after": after,
-            "limit": checked_limit(limit),
+            "limit": check_limit(limit),
         },
     )
     found = [task_info(row) for row in rows]
@@ -242,7 +242,7 @@ def read_cursor(cursor: str | None) -> tuple[int | None, str | None]:
     return int(time), after
 
 
-def checked_limit(limit: int) -> int:
+def check_limit(limit: int) -> int:
     """Return the length of a page. Raises InputError if it is out of range."""
     if not 1 <= limit <= MOST_LISTED:
         raise InputError(f"The limit is {limit}. It must be from 1 to {MOST_LISTED}.")

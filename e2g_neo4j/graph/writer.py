@@ -27,20 +27,20 @@ from e2g_neo4j.graph.rows import (
     IndexedDocument,
     StoredDocument,
     alias_rows,
+    chunk_move_rows,
     chunk_row,
+    kept_row,
     mention_rows,
-    moved_chunk_rows,
-    moved_summary_rows,
     name_properties,
     order_rows,
     ready_row,
+    summary_move_rows,
     summary_rows,
     tree_rows,
-    unchanged_row,
     weight_rows,
     window_rows,
 )
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.documents import SourceDocument, Vectors
 from e2g_neo4j.types.ids import corpus_key
@@ -80,7 +80,7 @@ def load_stored(corpus: str, document: str) -> Operation[StoredDocument]:
 def window_vectors(corpus: str, chunks: Sequence[str]) -> Operation[dict[str, Vectors]]:
     """Read the vectors of the windows of visible chunks, by chunk."""
     by_chunk: dict[str, Vectors] = {}
-    for batch in batched(chunks, CHUNKS_READ):
+    for batch in split_batches(chunks, CHUNKS_READ):
         for row in (yield Read("index/window_vectors", {"corpus": corpus, "chunks": batch})):
             if row["vectors"]:  # else the corpus has vectors of another model meanwhile
                 by_chunk[row["chunk"]] = np.array(row["vectors"], dtype=np.float32)
@@ -100,7 +100,7 @@ def claim(corpus: str, run: str, documents: Sequence[SourceDocument], *, adopted
         {"id": one.id, "source": one.source, "title": one.title, "properties": as_json(one.properties)}
         for one in documents
     )
-    for batch in batched(rows, PROPERTY_ROWS):
+    for batch in split_batches(rows, PROPERTY_ROWS):
         yield Write(
             (("index/claim_documents", {"corpus": corpus, "run": run, "rows": batch}),),
             condition=("index/open_corpus", {"corpus": corpus, "adopted": adopted}),
@@ -129,7 +129,7 @@ class Staging:
     def chunks(self, read: Iterable[EmbeddedChunk]) -> Iterator[Write]:
         """Stage chunks with their windows, without mentions."""
         ours = {"corpus": self.corpus, "corpus_key": corpus_key(self.corpus), "fulltext": self.fulltext}
-        for batch in batched(read, CHUNK_ROWS, lambda one: 2 * len(one.chunk.text)):  # with its windows
+        for batch in split_batches(read, CHUNK_ROWS, lambda one: 2 * len(one.chunk.text)):  # with its windows
             chunks = [chunk_row(one) for one in batch]
             windows = [row for one in batch for row in window_rows(one)]
             yield self._write(
@@ -139,18 +139,18 @@ class Staging:
 
     def summaries(self, documents: Sequence[IndexedDocument], vectors: Vectors) -> Iterator[Write]:
         """Stage the new summaries of documents. `vectors` has one row for each of them, in order."""
-        for batch in batched(summary_rows(documents, vectors), NODE_ROWS, lambda row: len(row["text"])):
+        for batch in split_batches(summary_rows(documents, vectors), NODE_ROWS, lambda row: len(row["text"])):
             yield self._write(("index/stage_summaries", {"corpus": self.corpus, "rows": batch}))
 
     def mentions(self, found: Sequence[ChunkMentions]) -> Iterator[Write]:
         """Write the mentions of staged chunks."""
-        for batch in batched(mention_rows(found), ROWS):
+        for batch in split_batches(mention_rows(found), ROWS):
             yield self._write(("index/mentions", {"corpus": self.corpus, "rows": batch}))
-        for batch in batched(weight_rows(found), ROWS):
+        for batch in split_batches(weight_rows(found), ROWS):
             yield self._write(("index/set_window_weights", {"corpus": self.corpus, "rows": batch}))
 
     def _write(self, *statements: tuple[str, dict[str, Any]]) -> Write:
-        return Write(statements, holding(self.corpus, self.run, self.documents))
+        return Write(statements, hold_condition(self.corpus, self.run, self.documents))
 
 
 def decrement_ahead(corpus: str, run: str, documents: Sequence[IndexedDocument]) -> Iterator[Write]:
@@ -166,7 +166,7 @@ def decrement_ahead(corpus: str, run: str, documents: Sequence[IndexedDocument])
         row = {"document": indexed.document.id, "chunks": sorted(indexed.unchanged), "all": True}
         parameters = {"corpus": corpus, "rows": [row], "most": CHUNKS_READ}
         for _ in range(0, to_delete if to_delete > CHUNKS_AT_ONCE else 0, CHUNKS_READ):
-            yield Write((("index/decrement_edges", parameters),), holding(corpus, run, [indexed.document.id]))
+            yield Write((("index/decrement_edges", parameters),), hold_condition(corpus, run, [indexed.document.id]))
 
 
 def publish(
@@ -185,7 +185,7 @@ def publish(
         linked: the versions of the names of linked nodes.
     """
     ids = [indexed.document.id for indexed in documents]
-    unchanged = [unchanged_row(indexed) for indexed in documents]
+    unchanged = [kept_row(indexed) for indexed in documents]
     new = [one.id for indexed in documents for one in indexed.chunks if one.id not in indexed.unchanged]
     counted = new if len(new) <= CHUNKS_AT_ONCE else []  # the edges of more chunks are counted later, by `purge`
     aliases = (row for indexed in documents for row in alias_rows(indexed.document.id, indexed.merges))
@@ -200,15 +200,15 @@ def publish(
             ("index/delete_aliases", {"corpus": corpus, "documents": ids}),
             ("index/soft_delete", {"corpus": corpus, "rows": unchanged}),
             ("index/publish_nodes", {"corpus": corpus, "documents": ids}),
-            *_in_batches("index/move_chunks", corpus, moved_chunk_rows(documents)),
-            *_in_batches("index/move_summaries", corpus, moved_summary_rows(documents)),
+            *_in_batches("index/move_chunks", corpus, chunk_move_rows(documents)),
+            *_in_batches("index/move_summaries", corpus, summary_move_rows(documents)),
             *_in_batches("index/order_chunks", corpus, order_rows(documents)),
             *_in_batches("index/set_parents", corpus, tree_rows(documents)),
             ("index/publish_documents", {"corpus": corpus, "rows": ready}),
             *_in_batches("index/aliases", corpus, aliases),
             ("index/count_corpus", {"corpus": corpus}),
         ),
-        condition=holding(corpus, run, ids, overrides=overrides, linked=linked),
+        condition=hold_condition(corpus, run, ids, overrides=overrides, linked=linked),
     )
 
 
@@ -265,7 +265,7 @@ def rewrite_mentions(
                 "corpus": corpus,
                 "document": document,
                 "sha256": sha256,
-                "overrides": _sorted(overrides),
+                "overrides": _override_rows(overrides),
                 "linked": list(linked),
                 "any_words": dict.fromkeys(across.words, True),
                 "known": [[name, across.known[name]] for name in sorted(across.known)],
@@ -276,7 +276,7 @@ def rewrite_mentions(
     )
 
 
-def holding(
+def hold_condition(
     corpus: str,
     run: str,
     documents: Sequence[str],
@@ -294,18 +294,18 @@ def holding(
         overrides: what was decided about names by hand, which must be the same; None to ignore it and `linked`.
         linked: the versions of the names of linked nodes, which must be the same.
     """
-    decided = None if overrides is None else _sorted(overrides)
+    decided = None if overrides is None else _override_rows(overrides)
     held = {"corpus": corpus, "documents": list(documents), "run": run, "overrides": decided, "linked": list(linked)}
     return "index/hold_documents", held
 
 
 def set_override(corpus: str, key: str, into: str, overrides: Overrides) -> Write:
     """Return the transaction that records a merge by hand. Its condition is that the overrides are still the same."""
-    unchanged = ("index/hold_overrides", {"corpus": corpus, "overrides": _sorted(overrides)})
+    unchanged = ("index/hold_overrides", {"corpus": corpus, "overrides": _override_rows(overrides)})
     return Write((("index/set_override", {"corpus": corpus, "key": key, "into": into}),), unchanged)
 
 
-def _sorted(overrides: Overrides) -> list[list[str]]:
+def _override_rows(overrides: Overrides) -> list[list[str]]:
     senses: defaultdict[str, list[str]] = defaultdict(list)
     for document, by_name in overrides.senses.items():
         for name, sense in by_name.items():
@@ -373,11 +373,11 @@ def purge(corpus: str) -> Operation[None]:
 
 def _add_edges(corpus: str, chunks: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield statements, for one transaction, that count the edges of staged chunks."""
-    for batch in batched(chunks, CHUNKS_READ):
+    for batch in split_batches(chunks, CHUNKS_READ):
         yield "index/add_edges", {"corpus": corpus, "chunks": batch, "visible": 0}
 
 
 def _in_batches(statement: str, corpus: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield a statement for each batch of rows, for one transaction."""
-    for batch in batched(rows, ROWS):
+    for batch in split_batches(rows, ROWS):
         yield statement, {"corpus": corpus, "rows": batch}

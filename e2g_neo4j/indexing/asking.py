@@ -16,17 +16,17 @@ from threading import Lock
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 from e2g_neo4j.indexing.layer import RepliesMissingError
-from e2g_neo4j.models.chat.prompts import filled, load_prompt, text_request
+from e2g_neo4j.models.chat.prompts import fill_prompt, load_prompt, text_request
 from e2g_neo4j.models.chat.until_usable import JudgedReply, ask_metered
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import Execute, GetExecutor, Operation, Read, Write
 from e2g_neo4j.runtime.threads import beside
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest, ChatUsage
 from e2g_neo4j.types.documents import TokenSpans
-from e2g_neo4j.types.ids import cached_key
+from e2g_neo4j.types.ids import cache_key
 from e2g_neo4j.types.reports import Progress, TokenUsage
 
 HEARTBEAT = 0.5
@@ -81,7 +81,7 @@ class TextTask(ABC):
 
     def request(self, text: str, attempt: int = 0, wrong: str = "") -> ChatRequest:
         """Return the request; after an unusable reply, with another seed and the reason."""
-        retry = filled(self._again, fault=wrong, **self.values)
+        retry = fill_prompt(self._again, fault=wrong, **self.values)
         request = text_request(
             text, self._instructions, retry=retry, tokens=self.tokens, attempt=attempt, **self.values
         )
@@ -162,8 +162,8 @@ def key_of(name: str, text: str) -> str:
 def read_replies(corpus: str, keys: Mapping[str, Any]) -> Operation[dict[str, str]]:
     """Read the cached replies of a corpus, by key."""
     replies: dict[str, str] = {}
-    first = cached_key(corpus)
-    for batch in batched(keys, REPLIES_READ):
+    first = cache_key(corpus)
+    for batch in split_batches(keys, REPLIES_READ):
         rows = yield Read("statements/cached", {"keys": [first + key for key in batch]})
         replies |= {row["key"].removeprefix(first): row["text"] for row in rows}
     return replies
@@ -182,7 +182,7 @@ class SummaryCache:
         """Return a cached summary, or None."""
         if key in self._made:
             return self._made[key]
-        rows = self._perform(Read("index/cached_summary", {"key": cached_key(self._corpus, key)}))
+        rows = self._perform(Read("index/cached_summary", {"key": cache_key(self._corpus, key)}))
         if rows:
             self._made[key] = rows[0]["text"]
         return self._made.get(key)
@@ -194,7 +194,7 @@ class SummaryCache:
             return
         used = used or ChatUsage()
         values = {"model": model, "prompt_tokens": used.prompt_tokens, "completion_tokens": used.completion_tokens}
-        parameters = {"key": cached_key(self._corpus, key), "corpus": self._corpus, "text": text, **values}
+        parameters = {"key": cache_key(self._corpus, key), "corpus": self._corpus, "text": text, **values}
         self._perform(Write((("index/cache_summary", parameters),)))
 
 
@@ -228,7 +228,7 @@ class CachedReplies:
         return {one: next(replies[key] for key in each if key in replies) for one, each in keys.items()}, cached
 
 
-def asking(corpus: str, task: TextTask | None, meter: UsageMeter, progress: Progress) -> Replies:
+def ask_model(corpus: str, task: TextTask | None, meter: UsageMeter, progress: Progress) -> Replies:
     """Return a function that asks a chat model. Without a task, it raises RepliesMissingError."""
 
     def ask(missing: Mapping[str, str]) -> Operation[Mapping[str, str]]:
@@ -245,7 +245,7 @@ def asking(corpus: str, task: TextTask | None, meter: UsageMeter, progress: Prog
     return ask
 
 
-def estimating(task: TextTask, field: str, token_spans: TokenSpans, usage: TokenUsage) -> Replies:
+def estimate_usage(task: TextTask, field: str, token_spans: TokenSpans, usage: TokenUsage) -> Replies:
     """Return a function that asks nothing, but adds to the usage what it would cost. Its replies have the expected
     length, in this field, and differ, as those that are made of them must."""
 

@@ -144,7 +144,7 @@ def _cut(text: str, token_spans: TokenSpans, size: int, overlap: int) -> Iterato
         known = np.concatenate([before, starts])
         begun = len(before)
         for at, last in pairwise([begun, *(begun + cut for cut in _cuts(text, starts, room)), len(known)]):
-            shared = _shared(text, known, at, overlap)
+            shared = _overlap_start(text, known, at, overlap)
             # Characters that a tokenizer drops, such as accents, belong to the token before them.
             begin = start if shared == begun else int(known[shared])
             yield begin, int(known[last]) if last < len(known) else end, last - shared
@@ -236,7 +236,7 @@ def _best(text: str, starts: NDArray[np.int64], at: int, goal: int, slack: int, 
     return next(graphemes, goal)
 
 
-def _shared(text: str, starts: NDArray[np.int64], at: int, overlap: int) -> int:
+def _overlap_start(text: str, starts: NDArray[np.int64], at: int, overlap: int) -> int:
     """Return the first token of the next chunk after token `at`: at most `overlap` tokens before it, at least half as
     many unless it would be inside of a row."""
     lowest = max(0, at - overlap)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from e2g_neo4j.errors import ConfigurationError, E2GError, ModelError
 from e2g_neo4j.indexing.reading import Found, Text, read_texts
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.fingerprint import Fingerprint
@@ -75,7 +75,7 @@ def read_on_cluster(address: str, models: Models, texts: Sequence[Text]) -> Iter
         ) from error
     with client:
         pending: deque[Future[list[Found]]] = deque()
-        for batch in batched(texts, BATCH):
+        for batch in split_batches(texts, BATCH):
             pending.append(client.submit(read_batch, settings, models.fingerprint, batch, pure=False))
             if len(pending) >= TASKS_AHEAD * max(_threads(client), 1):
                 yield from _result(client, pending.popleft(), address)

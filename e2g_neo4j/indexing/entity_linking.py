@@ -17,9 +17,9 @@ from typing import Any, get_args
 import numpy as np
 
 from e2g_neo4j.errors import InputError
-from e2g_neo4j.graph.lease import locked
+from e2g_neo4j.graph.lease import write_locked
 from e2g_neo4j.models.entities.entity_key import entity_key
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.documents import Vectors
 from e2g_neo4j.types.graph import Ambiguity, Link, Method
@@ -121,7 +121,7 @@ def link(
         parameters = {"labels": labels, "name": name, "aliases": aliases, "after": after, "limit": PAGE}
         rows: Rows = yield Read("link/nodes", parameters)
         beside: dict[str, list[str]] = {}
-        for nodes in batched([row["node"] for row in rows], TIED) if adopted["adopts"] else ():
+        for nodes in split_batches([row["node"] for row in rows], TIED) if adopted["adopts"] else ():
             tied: Rows = yield Read("link/tied_entities", {"corpus": corpus, "nodes": nodes})
             beside |= {row["node"]: row["keys"] for row in tied}
         for row in rows:
@@ -148,8 +148,8 @@ def link(
     obsolete = [{"key": key, "node": node} for key, node in known if (key, node) not in wanted]
     if not dry_run:
         yield from _delete_links(corpus, obsolete)
-        for rows in batched(new, ROWS):
-            yield locked("link/create_links", corpus, labels=labels, name=name, rows=rows)
+        for rows in split_batches(new, ROWS):
+            yield write_locked("link/create_links", corpus, labels=labels, name=name, rows=rows)
     return LinkReport(
         corpus=corpus,
         labels=tuple(labels),
@@ -188,8 +188,8 @@ def unlink(corpus: str, label: str | None) -> Operation[int]:
 
 
 def _delete_links(corpus: str, links: Sequence[dict[str, Any]]) -> Operation[None]:
-    for rows in batched(links, ROWS):
-        yield locked("link/delete_links", corpus, rows=rows)
+    for rows in split_batches(links, ROWS):
+        yield write_locked("link/delete_links", corpus, rows=rows)
 
 
 def _entities(rows: Iterable[dict[str, Any]]) -> _Entities:

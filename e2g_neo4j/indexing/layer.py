@@ -16,7 +16,7 @@ from typing import Any
 from uuid import uuid4
 
 from e2g_neo4j.errors import ConfigurationError, CorpusChangedError, CorpusNotFoundError
-from e2g_neo4j.graph.lease import locked
+from e2g_neo4j.graph.lease import write_locked
 from e2g_neo4j.graph.writer import purge
 from e2g_neo4j.models.chat.usage import UsageMeter, cost
 from e2g_neo4j.models.loaded import Models
@@ -165,16 +165,16 @@ class Making:
     def remember(self, level: int, replies: int) -> None:
         """Count replies that were cached, in the first attempt."""
         for _ in range(0 if self.attempt else replies):
-            self.used.remembered(level)
+            self.used.count_cached(level)
 
-    def spent(self, level: int) -> TokenUsage:
+    def usage_of(self, level: int) -> TokenUsage:
         """Return the use of the chat model."""
         return self.used.levels.get(level, TokenUsage())
 
     def begin(self) -> Operation[None]:
         """Begin to stage, and discard what an interrupted run has staged."""
         self.run, self.staged = uuid4().hex, 0
-        yield locked("layers/discard", self.corpus, staged=self.layer.staged)
+        yield write_locked("layers/discard", self.corpus, staged=self.layer.staged)
 
     def stage(self, rows: Sequence[Mapping[str, Any]]) -> Operation[None]:
         """Stage nodes in one transaction."""
@@ -184,7 +184,7 @@ class Making:
     def add(self, statement: str, rows: Sequence[Mapping[str, Any]]) -> Operation[None]:
         """Write something about staged nodes in one transaction."""
         parameters = {"corpus": self.corpus, "run": self.run, "rows": rows}
-        yield from self.write((self._named(statement), parameters))
+        yield from self.write((self._statement_name(statement), parameters))
 
     def set_revision(self) -> Operation[None]:
         """Note that the layer is up to date, if it has no nodes of its own."""
@@ -202,7 +202,7 @@ class Making:
             **parameters: Further parameters of the publication.
         """
         held = {"corpus": self.corpus, "run": self.run, "revision": self.state["revision"]}
-        yield from self.write((self._named("publish"), held | parameters), *more, stored=stored)
+        yield from self.write((self._statement_name("publish"), held | parameters), *more, stored=stored)
 
     def write(self, *statements: tuple[str, dict[str, Any]], stored: Sequence[str] | None = None) -> Operation[None]:
         """Write in one transaction. Raises ChangedError if the corpus or the layer has changed, or staged nodes are
@@ -219,7 +219,7 @@ class Making:
         if not (yield Write(statements, ("layers/hold", hold))):
             raise ChangedError
 
-    def _named(self, statement: str) -> str:
+    def _statement_name(self, statement: str) -> str:
         return f"{self.layer.name}/{statement}"
 
 

@@ -46,7 +46,7 @@ class LinkedNames:
     versions: Sequence[str] = ()
     by_first_word: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
-    def found_in(self, texts: Iterable[str]) -> dict[str, str]:
+    def find_in(self, texts: Iterable[str]) -> dict[str, str]:
         """Return the type of each name that is in one of the texts, by spelling."""
         found: dict[str, str] = {}
         for text in texts if self.types else ():
@@ -57,7 +57,7 @@ class LinkedNames:
         return found
 
 
-def linked_names(types: Mapping[str, str], versions: Sequence[str] = ()) -> LinkedNames:
+def collect_linked_names(types: Mapping[str, str], versions: Sequence[str] = ()) -> LinkedNames:
     """Return names that can be found in texts."""
     by_first_word: defaultdict[str, list[str]] = defaultdict(list)
     for form in types:
@@ -70,7 +70,7 @@ def read_linked_names(corpus: str) -> Operation[LinkedNames]:
     """Read the names that a corpus knows. Of a name of two labels, the type is that of the first."""
     rows: Rows = yield Read("link/known_names", {"corpus": corpus})
     types = {name: row["type"] for row in reversed(rows) for name in row["names"]}
-    return linked_names(types, sorted(row["version"] for row in rows))
+    return collect_linked_names(types, sorted(row["version"] for row in rows))
 
 
 def learn(corpus: str, *, label: str, name: str, aliases: str | None, type: str | None) -> Operation[int]:

@@ -14,14 +14,14 @@ from shlex import quote
 from typing import Any
 
 from e2g_neo4j.errors import AliasNotFoundError, EntityNotFoundError, InputError, NameNotInDocumentError
-from e2g_neo4j.graph.catalog import aliases, called, named
+from e2g_neo4j.graph.catalog import aliases, find_document, find_documents
 from e2g_neo4j.graph.fingerprint import read_name_words
-from e2g_neo4j.graph.lease import locked
+from e2g_neo4j.graph.lease import write_locked
 from e2g_neo4j.graph.rows import flat, mentions_hash
 from e2g_neo4j.graph.writer import CHUNKS_READ, purge, rewrite_mentions, set_override
 from e2g_neo4j.indexing.cooccurrence import mentions
-from e2g_neo4j.indexing.linked_names import linked_names, read_linked_names
-from e2g_neo4j.indexing.missed_names import add_missed_names, known_names
+from e2g_neo4j.indexing.linked_names import collect_linked_names, read_linked_names
+from e2g_neo4j.indexing.missed_names import add_missed_names, collect_known_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.names_across import context, document_names, needs_context, resolve_across, words_of
 from e2g_neo4j.models.entities.entity_key import entity_key
@@ -94,23 +94,23 @@ def split(name: str, document: str | None = None, *, corpus: str) -> Operation[l
     undone = yield from aliases(corpus, key=key)
     if not undone:
         raise AliasNotFoundError(name, corpus)
-    yield locked("index/set_override", corpus, key=key, into=None)
+    yield write_locked("index/set_override", corpus, key=key, into=None)
     yield from _update_documents(key, corpus)
     return [one for one in undone if one.entity]
 
 
 def _split_in(key: str, name: str, target: str, corpus: str) -> Operation[list[Alias]]:
     """Let what a name means in a document be an entity of its own, called by the name and the title."""
-    document = yield from named(target, corpus)
+    document = yield from find_document(target, corpus)
     means = yield from aliases(corpus, key=key, document=document.id)
     entity = (means[0].entity if means else None) or key
-    if entity not in (yield from read_overrides(corpus)).spelled(document.id):
+    if entity not in (yield from read_overrides(corpus)).spellings_in(document.id):
         rows = yield Read("query/documents_with", {"corpus": corpus, "key": entity})
         if document.id not in [row["document"] for row in rows]:
             raise NameNotInDocumentError(name, document.title, corpus)
-        same_title = sum(one.title == document.title for one in (yield from called(document.title, corpus)))
+        same_title = sum(one.title == document.title for one in (yield from find_documents(document.title, corpus)))
         title = document.title if entity_key(document.title) and same_title == 1 else document.source
-        yield locked("index/split_in_document", corpus, key=entity, document=document.id, title=title[:MAX_TITLE])
+        yield write_locked("index/split_in_document", corpus, key=entity, document=document.id, title=title[:MAX_TITLE])
     while not (yield from _update_document(document.id, corpus)):
         time.sleep(WAIT_SECONDS)
     yield from purge(corpus)
@@ -131,7 +131,7 @@ def join(name: str, *, corpus: str) -> Operation[list[Alias]]:
     split_in = [document for document, senses in overrides.senses.items() if key in senses]
     if key not in overrides.names and not split_in:
         raise AliasNotFoundError(name, corpus)
-    yield locked("index/clear_override", corpus, key=key)
+    yield write_locked("index/clear_override", corpus, key=key)
     yield from _update_documents(key, corpus, *split_in)
     return (yield from aliases(corpus, key=key))
 
@@ -211,12 +211,12 @@ def update_linked_names(corpus: str) -> Operation[int]:
     rows = [row for row in (yield Read("link/known_names", {"corpus": corpus})) if row["changed"]]
     if not rows:
         return 0
-    changed = linked_names(dict.fromkeys((name for row in rows for name in row["changed"]), ""))
+    changed = collect_linked_names(dict.fromkeys((name for row in rows for name in row["changed"]), ""))
     documents: set[str] = set()
     after = ""
     while chunks := (yield Read("link/texts", {"corpus": corpus, "after": after, "limit": CHUNKS_READ})):
         for one in chunks:
-            if one["document"] not in documents and changed.found_in([one["text"]]):
+            if one["document"] not in documents and changed.find_in([one["text"]]):
                 documents.add(one["document"])
         after = chunks[-1]["chunk"]
     updated = 0
@@ -227,7 +227,9 @@ def update_linked_names(corpus: str) -> Operation[int]:
                 break
             time.sleep(WAIT_SECONDS)
     for row in rows:
-        yield locked("link/end_update", corpus, label=row["label"], version=row["version"], changed=row["changed"])
+        yield write_locked(
+            "link/end_update", corpus, label=row["label"], version=row["version"], changed=row["changed"]
+        )
     if updated:
         yield from purge(corpus)
     return updated
@@ -253,13 +255,13 @@ def _update(document: str, corpus: str, *, only_changed: bool = False) -> Operat
     linked = yield from read_linked_names(corpus)
     extractions = [decode(row["notes"]) for row in rows]
     of = yield from read_name_words(corpus)
-    names = known_names(name_counts(extractions), of, linked.found_in(row["text"] for row in rows))
+    names = collect_known_names(name_counts(extractions), of, linked.find_in(row["text"] for row in rows))
     extractions = [add_missed_names(row["text"], one, names) for row, one in zip(rows, extractions, strict=True)]
     counts = name_counts(extractions)
     across = yield from resolve_names({document: document_names(counts, {}, of)}, corpus, of)
     resolved = across.resolved[document]
-    merges = find_merges(counts, of, overrides.in_document(document), resolved, overrides.spelled(document))
-    changed = _changed_mentions(rows, apply_merges(extractions, merges))
+    merges = find_merges(counts, of, overrides.in_document(document), resolved, overrides.spellings_in(document))
+    changed = _find_changes(rows, apply_merges(extractions, merges))
     if only_changed and not changed:
         return None
     return rewrite_mentions(
@@ -277,7 +279,7 @@ def _update(document: str, corpus: str, *, only_changed: bool = False) -> Operat
     )
 
 
-def _changed_mentions(
+def _find_changes(
     rows: Sequence[dict[str, Any]], extractions: Iterable[Extraction]
 ) -> list[tuple[dict[str, Any], ChunkMentions]]:
     """Return the chunks whose mentions are others now, rows of `query/chunks_of`, with these mentions."""

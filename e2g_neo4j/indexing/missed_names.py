@@ -2,7 +2,7 @@
 
 They are names of people that other chunks of the document have, and names that the corpus knows from the user's graph.
 The pipeline reads "Thorne" as a name on one page and as an adjective on another. What is added depends only on the
-document, its texts and the extractions of its chunks, and on the names of `linked_names`.
+document, its texts and the extractions of its chunks, and on the names of `collect_linked_names`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class KnownNames:
     titles: Collection[str] = ()
 
 
-def known_names(
+def collect_known_names(
     counts: Mapping[str, NameCount], of: NameWords, linked: Mapping[str, str] = MappingProxyType({})
 ) -> KnownNames:
     """Return the names of a document that are found wherever they are spelled the same.

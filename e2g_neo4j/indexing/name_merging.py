@@ -102,8 +102,8 @@ def find_merges(
 ) -> list[NameMerge]:
     """Find the names of a document that resolve to another name.
 
-    The rules are `_inflected`, `_same_full_name`, `_by_initial`, `_by_surname`, `_by_title`, `_by_given_name` and
-    `_by_salutation`.
+    The rules are `_find_inflections`, `_same_full_name`, `_by_initial`, `_by_surname`, `_by_title`, `_by_given_name`
+    and `_by_salutation`.
 
     Args:
         counts: the entities of the document, by key. Those that are only spelled like their key are no names.
@@ -156,7 +156,7 @@ def names_of(counts: Mapping[str, NameCount]) -> dict[str, NameCount]:
 
 def matches(names: Mapping[str, NameCount], of: NameWords) -> Iterator[_Match]:
     """Yield the merges by the rules of one document."""
-    inflected = dict(_inflected(names, of))
+    inflected = dict(_find_inflections(names, of))
     for key, full in inflected.items():
         yield PersonName(key, frozenset(), (), key), full, "another form of it"
     names = {key: one for key, one in names.items() if key not in inflected}
@@ -200,7 +200,7 @@ def matches(names: Mapping[str, NameCount], of: NameWords) -> Iterator[_Match]:
             yield from _by_title(word, short_names, names, of)
 
 
-def _inflected(names: Mapping[str, NameCount], of: NameWords) -> Iterator[tuple[str, str]]:
+def _find_inflections(names: Mapping[str, NameCount], of: NameWords) -> Iterator[tuple[str, str]]:
     """Yield names that are the possessive of another one, or another one without its elided particle, and that one."""
     for key in names:
         for name in (key.removesuffix(of.possessive), *(elision + key for elision in of.elisions)):

@@ -78,7 +78,7 @@ def resolve_across(open: Collection[str], corpus: Mapping[str, int], of: NameWor
     resolved = {}
     for key in open:
         name = parse_name(key, of)
-        fitting = _fitting(name, by_word[name.last.split()[-1]], of) if name else []
+        fitting = _find_people(name, by_word[name.last.split()[-1]], of) if name else []
         if name and len(fitting) == 1:
             [names] = fitting
             titles = frozenset[str]().union(*(one.titles for one in names))
@@ -103,7 +103,7 @@ def context(names: Collection[str], full: str) -> tuple[list[str], int]:
     return found, max(1, ceil(len(found) / SHARE))
 
 
-def _fitting(name: PersonName, names: Sequence[PersonName], of: NameWords) -> Sequence[Sequence[PersonName]]:
+def _find_people(name: PersonName, names: Sequence[PersonName], of: NameWords) -> Sequence[Sequence[PersonName]]:
     """Return the people that a name may stand for, each with the full names.
 
     Args:

@@ -21,20 +21,20 @@ from e2g_neo4j.types.reports import LinkReport
 
 def split(models: Models, name: str, document: str | None, corpus: str) -> Operation[list[Alias]]:
     """Stop a name from resolving to other entities, or to that of other documents in one of them."""
-    return _changed(models, corpus, merge_overrides.split(name, document, corpus=corpus))
+    return _change_names(models, corpus, merge_overrides.split(name, document, corpus=corpus))
 
 
 def join(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
     """Undo `split`."""
-    return _changed(models, corpus, merge_overrides.join(name, corpus=corpus))
+    return _change_names(models, corpus, merge_overrides.join(name, corpus=corpus))
 
 
 def merge(models: Models, name: str, into: str, corpus: str) -> Operation[list[Alias]]:
     """Make a name resolve to another one."""
-    return _changed(models, corpus, merge_overrides.merge(name, into, corpus=corpus))
+    return _change_names(models, corpus, merge_overrides.merge(name, into, corpus=corpus))
 
 
-def _changed(models: Models, corpus: str, change: Operation[list[Alias]]) -> Operation[list[Alias]]:
+def _change_names(models: Models, corpus: str, change: Operation[list[Alias]]) -> Operation[list[Alias]]:
     yield from migrate(models)
     yield from catalog.check_corpus(corpus)
     found = yield from change

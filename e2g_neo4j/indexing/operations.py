@@ -130,7 +130,7 @@ def index(
 def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens: int | None) -> Operation[IndexReport]:
     """Index documents that are not ready."""
     yield from migrate(models)
-    if adoption := (yield from text_nodes.adopted(corpus)):
+    if adoption := (yield from text_nodes.read_adoption(corpus)):
         return (yield from adopt(models, corpus, adoption, progress, budget_tokens)).index
     listed = yield from catalog.documents(corpus)
     unfinished = {one.id: one for one in listed if one.state != "ready"}
@@ -182,7 +182,7 @@ def plan(
 def delete(models: Models, targets: Sequence[str | Path] | None, corpus: str) -> Operation[list[DocumentInfo]]:
     """Delete documents, or all documents of a corpus if `targets` is None."""
     yield from migrate(models)
-    if (yield from text_nodes.adopted(corpus)):
+    if (yield from text_nodes.read_adoption(corpus)):
         raise AdoptedCorpusError(
             corpus,
             f"`e2g unadopt --corpus {quote(corpus)}` removes all of it; to remove a part, delete their nodes and adopt "
@@ -355,7 +355,7 @@ def _index_with(run: IndexRun, documents: Sequence[SourceDocument], *, adopted: 
             yield from update_references(corpus)
             yield from update_layers(models, corpus, show)  # other documents may be complete
         raise
-    with run.timed("layers"):
+    with run.measure("layers"):
         yield from update_layers(models, corpus, show, meter)
     report.spending, report.cost = meter.levels, run.cost
     if report.documents and (told := _language_limits(models, corpus)):
@@ -386,14 +386,14 @@ def meter_of(budget_tokens: int | None, show: Progress) -> UsageMeter:
 def until_cancelled(cancelled: Event, progress: Progress | None) -> Progress:
     """Return a progress function that raises Cancelled once the run is cancelled."""
 
-    def watched(stage: str, done: int, total: int) -> None:
+    def report_stage(stage: str, done: int, total: int) -> None:
         # Tokens are reported before the reply is cached, which must not be lost.
         if cancelled.is_set() and stage != TOKENS:
             raise Cancelled
         if progress:
             progress(stage, done, total)
 
-    return watched
+    return report_stage
 
 
 def _cancellable(executor: Executor) -> Execute:

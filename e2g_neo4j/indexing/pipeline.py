@@ -29,7 +29,7 @@ from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.language import code_of, other_language
 from e2g_neo4j.indexing.linked_names import LinkedNames, read_linked_names
 from e2g_neo4j.indexing.merge_overrides import read_overrides, resolve_names, update_names
-from e2g_neo4j.indexing.missed_names import known_names
+from e2g_neo4j.indexing.missed_names import collect_known_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.names_across import document_names
 from e2g_neo4j.indexing.reading import ReadAhead
@@ -40,14 +40,14 @@ from e2g_neo4j.models.choice import models_beside
 from e2g_neo4j.models.entities.extraction import extract_all
 from e2g_neo4j.models.entities.extraction_codec import decode, encode
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Write
 from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.runtime.threads import beside
 from e2g_neo4j.types.documents import Chunk, SourceDocument, Vectors, cut_by
 from e2g_neo4j.types.languages import name_of, name_words
 from e2g_neo4j.types.mentions import Overrides
-from e2g_neo4j.types.properties import from_stored, same, stored
+from e2g_neo4j.types.properties import from_stored, same, to_stored
 from e2g_neo4j.types.reports import IndexReport
 
 BATCH_CHUNKS = 256
@@ -76,52 +76,52 @@ def index(documents: Sequence[SourceDocument], run: IndexRun, *, adopted: bool =
     corpus = run.corpus
     left = list({document.id: document for document in documents}.values())
     yield from check_kind(corpus, adopted)
-    with run.timed("loading models"):
+    with run.measure("loading models"):
         _ = run.models.nlp, run.models.embedder  # both load their models on first use
     execute = (yield GetExecutor()).execute
     with Lease(execute, corpus) as lease:
         while left:
-            with run.timed("preparing"):
+            with run.measure("preparing"):
                 recover_abandoned_imports(execute)
                 yield from check_kind(corpus, adopted)
                 yield from purge(corpus)
-                mine, left, replaced = yield from _claimed(left, lease, run, adopted)
+                mine, left, replaced = yield from _claim_documents(left, lease, run, adopted)
                 if mine:
                     yield from confirm_models(run.models, corpus, run.vectors)
             if left and not mine:
-                with run.timed("waiting"):
+                with run.measure("waiting"):
                     time.sleep(WAIT_SECONDS)
-            chunked = run.chunked(mine)
-            with run.timed("preparing"):
+            chunked = run.split(mine)
+            with run.measure("preparing"):
                 drafts = yield from _drafts(chunked, replaced, run)
-            with run.building_trees(drafts) as builder, run.reading(drafts, builder) as reader:
-                for batch in _published_together(drafts):
+            with run.start_trees(drafts) as builder, run.start_reading(drafts, builder) as reader:
+                for batch in _group_drafts(drafts):
                     try:
-                        yield from _indexed(batch, builder, reader, lease, run)
+                        yield from _stage_and_publish(batch, builder, reader, lease, run)
                         run.report.replaced += sum(draft.document.id in replaced for draft in batch)
                     except LeaseLostError:  # to another run or a deletion, or because names have changed
                         left += [draft.document for draft in batch]
             run.add_seconds("reading", reader.seconds)
-    with run.timed("merging names"):
+    with run.measure("merging names"):
         yield from update_names(corpus)
-    with run.timed("finding references"):
+    with run.measure("finding references"):
         cut = yield from update_references(corpus)
     if cut:
         run.report.warnings[f"corpus {corpus!r}"] = (
             f"Chunks of the corpus {corpus!r} that name more documents than are linked: {cut}. At most {MOST_BEARERS} "
             f"with the same title are, and {MOST_REFERENCES} in all."
         )
-    with run.timed("counting"):
+    with run.measure("counting"):
         yield from _totals(run.report)
     return run.report
 
 
-def _claimed(
+def _claim_documents(
     documents: Sequence[SourceDocument], lease: Lease, run: IndexRun, adopted: bool
 ) -> Operation[tuple[list[SourceDocument], list[SourceDocument], set[str]]]:
     """Claim changed documents. Return those of this run, those of other runs, and the ids of replaced ones."""
     corpus = run.corpus
-    changed, _ = yield from _changed(documents, run)
+    changed, _ = yield from _find_changed(documents, run)
     run.report.warnings |= _recognise_languages(changed, run)
     yield from _set_properties(documents, changed, run, adopted)
     yield from claim(corpus, lease.run, changed, adopted=adopted)
@@ -141,11 +141,11 @@ def _set_properties(
     corpus = run.corpus
     ids = {document.id for document in changed}
     given = {one.id: one.properties for one in documents if one.properties is not None and one.id not in ids}
-    for some in batched(given, PROPERTY_ROWS):
+    for some in split_batches(given, PROPERTY_ROWS):
         rows = yield Read("index/properties", {"corpus": corpus, "ids": some})
         outdated = [row["id"] for row in rows if not same(from_stored(row["properties"]), given[row["id"]])]
         if outdated:
-            new = [{"id": id, "properties": stored(given[id])} for id in outdated]
+            new = [{"id": id, "properties": to_stored(given[id])} for id in outdated]
             yield Write(
                 (("index/set_properties", {"corpus": corpus, "rows": new}),),
                 condition=("index/open_corpus", {"corpus": corpus, "adopted": adopted}),
@@ -156,7 +156,7 @@ def _set_properties(
 def _with_claimed_properties(documents: Sequence[SourceDocument], corpus: str) -> Operation[list[SourceDocument]]:
     """Return documents; those without properties with what an interrupted run was to give them."""
     claimed: dict[str, Any] = {}
-    for some in batched([one.id for one in documents if one.properties is None], PROPERTY_ROWS):
+    for some in split_batches([one.id for one in documents if one.properties is None], PROPERTY_ROWS):
         for row in (yield Read("index/properties", {"corpus": corpus, "ids": some})):
             if (text := row["properties"].get("claimed_properties")) is not None:
                 claimed[row["id"]] = json.loads(text)
@@ -174,7 +174,7 @@ def _drafts(
     return drafts
 
 
-def _indexed(
+def _stage_and_publish(
     batch: Sequence[DocumentDraft], builder: SummaryTreeBuilder, reader: ReadAhead, lease: Lease, run: IndexRun
 ) -> Operation[None]:
     """Index documents and publish them together.
@@ -186,26 +186,26 @@ def _indexed(
     fulltext = bool(split_suffix(run.vectors)[1])
     staging = Staging(corpus, lease.run, [draft.document.id for draft in batch], fulltext)
     try:
-        yield from run.written([staging.begin()])
+        yield from run.write([staging.begin()])
         for part in _parts(batch):
             yield from _stage_chunks(part, staging, builder, reader, run)
-        with run.timed("merging names"):
+        with run.measure("merging names"):
             overrides, linked = yield from _merge_names(batch, run)
-        summarised = beside(lambda: run.summarised(batch, builder))
+        summarised = beside(lambda: run.wait_for_summaries(batch, builder))
         for part in _parts(batch):
             yield from _stage_mentions(part, staging, run)
-        with run.timed("summarising"):  # waiting for the rest of them
+        with run.measure("summarising"):  # waiting for the rest of them
             trees, vectors = summarised.result()
-        indexed = [draft.indexed(tree) for draft, tree in zip(batch, trees, strict=True)]
-        yield from run.written(staging.summaries(indexed, vectors))
-        yield from run.written(decrement_ahead(corpus, lease.run, indexed))
-        yield from run.written([publish(corpus, lease.run, indexed, overrides=overrides, linked=linked.versions)])
-        with run.timed("writing"):
+        indexed = [draft.complete(tree) for draft, tree in zip(batch, trees, strict=True)]
+        yield from run.write(staging.summaries(indexed, vectors))
+        yield from run.write(decrement_ahead(corpus, lease.run, indexed))
+        yield from run.write([publish(corpus, lease.run, indexed, overrides=overrides, linked=linked.versions)])
+        with run.measure("writing"):
             yield from purge(corpus)
     except LeaseLostError:
         raise
     except Exception as error:
-        lease.failed(staging.documents, error)
+        lease.record_failure(staging.documents, error)
         raise
     run.count(batch, indexed)
 
@@ -219,14 +219,14 @@ def _merge_names(batch: Sequence[DocumentDraft], run: IndexRun) -> Operation[tup
     overrides = yield from read_overrides(corpus)
     linked = yield from read_linked_names(corpus)
     for draft in batch:
-        in_text = linked.found_in(chunk.text for chunk in draft.chunks)
-        draft.known_names = known_names(name_counts(map(decode, draft.notes)), of, in_text)
+        in_text = linked.find_in(chunk.text for chunk in draft.chunks)
+        draft.known_names = collect_known_names(name_counts(map(decode, draft.notes)), of, in_text)
     counts = [name_counts(map(draft.extraction, draft.chunks)) for draft in batch]
     names = {draft.document.id: document_names(one, {}, of) for draft, one in zip(batch, counts, strict=True)}
     across = yield from resolve_names(names, corpus, of)
     for draft, counted in zip(batch, counts, strict=True):
         resolved = across.resolved[draft.document.id]
-        decided, spelled = overrides.in_document(draft.document.id), overrides.spelled(draft.document.id)
+        decided, spelled = overrides.in_document(draft.document.id), overrides.spellings_in(draft.document.id)
         draft.merges = find_merges(counted, of, decided, resolved, spelled)
         draft.names = document_names(counted, resolved, of)
     return overrides, linked
@@ -238,7 +238,7 @@ _Part: TypeAlias = Sequence[tuple["DocumentDraft", Sequence[Chunk]]]
 
 def _parts(batch: Sequence[DocumentDraft]) -> Iterator[_Part]:
     chunks = ((draft, one) for draft in batch for one in draft.chunks)
-    for batch_of_chunks in batched(chunks, PART_CHUNKS):
+    for batch_of_chunks in split_batches(chunks, PART_CHUNKS):
         yield [(draft, [one for _, one in group]) for draft, group in groupby(batch_of_chunks, key=itemgetter(0))]
 
 
@@ -247,7 +247,7 @@ def _stage_chunks(
 ) -> Operation[None]:
     """Stage new chunks. Drafts keep the extractions of all chunks, from which mentions are computed later. Kept chunks
     that other rules extracted are extracted again."""
-    with run.timed("waiting for models"):
+    with run.measure("waiting for models"):
         read = {
             one.id: reader.take(one)
             for draft, chunks in part
@@ -255,12 +255,12 @@ def _stage_chunks(
             if needs_extraction(draft, one, builder)
         }
     kept = [one.id for draft, chunks in part for one in chunks if one.id in draft.before.chunks]
-    with run.timed("loading stored vectors"):
+    with run.measure("loading stored vectors"):
         vectors = yield from _vectors_of(kept, staging)
-    with run.timed("waiting for models"):
+    with run.measure("waiting for models"):
         extracted = dict[str, bytes]()
         for draft, chunks in part:
-            extracted |= _extracted_again(
+            extracted |= _extract_again(
                 [one for one in chunks if draft.is_outdated(one)], run.models_of(draft.document)
             )
     new = []
@@ -277,10 +277,10 @@ def _stage_chunks(
                 extraction, embedded = read[one.id]
                 draft.keep(encode(extraction), embedded.windows, embedded.window_vectors)
                 new.append(draft.read(one, embedded.window_vectors))
-    yield from run.written(staging.chunks(new))
+    yield from run.write(staging.chunks(new))
 
 
-def _extracted_again(chunks: Sequence[Chunk], models: Models) -> dict[str, bytes]:
+def _extract_again(chunks: Sequence[Chunk], models: Models) -> dict[str, bytes]:
     """Return the packed extractions of chunks. Their vectors are kept, so the embedding model is not needed."""
     extractions = extract_all(models.nlp, [one.text for one in chunks], models.workers) if chunks else ()
     return {one.id: encode(extraction) for one, extraction in zip(chunks, extractions, strict=True)}
@@ -298,7 +298,7 @@ def _stage_mentions(part: _Part, staging: Staging, run: IndexRun) -> Operation[N
     """Stage mentions. Name merges depend on the whole document, so the mentions of a kept chunk may change."""
     new, changed = [], []
     for draft, chunks in part:
-        with run.timed("merging names"):
+        with run.measure("merging names"):
             extractions = list(apply_merges(map(draft.extraction, chunks), draft.merges))
             found = list(mentions(chunks, extractions, [draft.windows[one.index] for one in chunks]))
         for one, mentioned in zip(chunks, found, strict=True):
@@ -308,24 +308,24 @@ def _stage_mentions(part: _Part, staging: Staging, run: IndexRun) -> Operation[N
             else:
                 new.append(mentioned)
                 changed += [(draft, one)] if stored else []
-    with run.timed("loading stored vectors"):
+    with run.measure("loading stored vectors"):
         vectors = yield from _vectors_of([one.id for _, one in changed], staging)
     rows = [draft.read(one, vectors[one.id]) for draft, one in changed]
-    yield from run.written(staging.chunks(rows))
-    yield from run.written(staging.mentions(new))
+    yield from run.write(staging.chunks(rows))
+    yield from run.write(staging.mentions(new))
 
 
 def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexReport]:
     """Plan what `index` would do. The summariser of `run` is a dry run, or needs sentences and is not called."""
     yield from check_kind(run.corpus, False)
-    changed, replaced = yield from _changed(documents, run)
+    changed, replaced = yield from _find_changed(documents, run)
     warnings = _recognise_languages(changed, run)
-    drafts = yield from _drafts(run.chunked(changed), replaced, run)
-    with run.building_trees(drafts) as builder:
+    drafts = yield from _drafts(run.split(changed), replaced, run)
+    with run.start_trees(drafts) as builder:
         new = [(one, builder.needs(draft.number, one.index)) for draft in drafts for one in draft.new_chunks]
         for number in range(0 if run.summariser.needs_sentences else len(drafts)):
             builder.tree(number)
-    run.meter.embed(run.sent_tokens(new))
+    run.meter.embed(run.count_sent_tokens(new))
     return IndexReport(
         corpus=run.corpus,
         dry_run=True,
@@ -365,7 +365,9 @@ def _recognise_languages(documents: Sequence[SourceDocument], run: IndexRun) -> 
     return told
 
 
-def _changed(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[tuple[list[SourceDocument], set[str]]]:
+def _find_changed(
+    documents: Sequence[SourceDocument], run: IndexRun
+) -> Operation[tuple[list[SourceDocument], set[str]]]:
     """The documents that the database does not hold yet with this text, source and title, or not chunked or extracted
     by the present rules, and the ids of those that it holds otherwise."""
     rows = yield Read("index/documents", {"corpus": run.corpus, "ids": [document.id for document in documents]})
@@ -392,7 +394,7 @@ def _totals(report: IndexReport) -> Operation[None]:
     report.mentions = row["mentions"]
 
 
-def _published_together(drafts: Sequence[DocumentDraft]) -> Iterator[list[DocumentDraft]]:
+def _group_drafts(drafts: Sequence[DocumentDraft]) -> Iterator[list[DocumentDraft]]:
     """Yield the documents to publish together."""
     batch: list[DocumentDraft] = []
     size = 0

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Literal, TypeAlias
 
-from e2g_neo4j.models.titles import Word, mentioned_titles, title_key
+from e2g_neo4j.models.titles import Word, find_titles, title_key
 from e2g_neo4j.models.words import tokens
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.documents import WIKI
 from e2g_neo4j.types.ids import corpus_key
@@ -84,8 +84,8 @@ def update_references(corpus: str) -> Operation[int]:
         others = state["others"] if others is None else others
         hold = ("references/hold", {"corpus": corpus, "revision": state["revision"]})
         if state["documents"]:
-            for batch in batched(state["documents"], DOCUMENTS):
-                if not (yield Write(tuple(_made_known(corpus, batch, others=others)), hold)):
+            for batch in split_batches(state["documents"], DOCUMENTS):
+                if not (yield Write(tuple(_add_titles(corpus, batch, others=others)), hold)):
                     break
         elif state["outdated"]:
             cut |= yield from _read_again(corpus, hold)
@@ -94,7 +94,7 @@ def update_references(corpus: str) -> Operation[int]:
     return len(cut)
 
 
-def _made_known(
+def _add_titles(
     corpus: str, documents: Sequence[Mapping[str, Any]], *, others: bool
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the statements that make titles known. `others`: whether chunks may name them that were read before."""
@@ -144,7 +144,7 @@ def _sources(corpus: str, targets: Sequence[str], titles: Titles) -> Operation[d
         for target in targets
         if target.startswith(WIKI) and (key := target.removeprefix(WIKI)) in titles.documents
     }
-    for batch in batched(targets, TARGETS):
+    for batch in split_batches(targets, TARGETS):
         rows = yield Read("references/sources", {"corpus": corpus, "sources": batch})
         found |= {row["source"]: [row["document"]] for row in rows}
     return found
@@ -156,14 +156,14 @@ def _references(
     """Return what a chunk refers to, a row of `references/chunks`: one reference a document; whether that is all."""
     text, found, whole = row["text"] or "", dict[str, dict[str, Any]](), True
 
-    def named() -> Iterator[tuple[Kind, int, int, Sequence[str]]]:
+    def find_mentions() -> Iterator[tuple[Kind, int, int, Sequence[str]]]:
         for start, end, target in row["links"]:
             yield "link", start - row["start"], end - row["start"], sources.get(target, ())
-        for start, end, key in mentioned_titles(text, words, titles.documents, titles.longest):
+        for start, end, key in find_titles(text, words, titles.documents, titles.longest):
             if key != row["title_key"]:  # its own title is not that of another document with the same
                 yield "title", start, end, titles.documents[key]
 
-    for kind, start, end, bearers in named():
+    for kind, start, end, bearers in find_mentions():
         documents = [one for one in bearers if one != row["document"]]
         if len(documents) > MOST_BEARERS:
             whole = False

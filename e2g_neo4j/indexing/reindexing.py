@@ -20,7 +20,7 @@ import numpy as np
 from e2g_neo4j.errors import FingerprintError
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.graph.fingerprint import create_indexes, suffix_in
-from e2g_neo4j.graph.lease import locked
+from e2g_neo4j.graph.lease import write_locked
 from e2g_neo4j.graph.writer import CHUNKS_READ, ROWS
 from e2g_neo4j.indexing.layer import read_state
 from e2g_neo4j.indexing.layers import update as update_layers
@@ -30,10 +30,10 @@ from e2g_neo4j.indexing.references import update_references
 from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.indexing.vector_layers import embed_names, embed_sentences
 from e2g_neo4j.models.choice import with_embedding
-from e2g_neo4j.models.embedding.base import normalised
+from e2g_neo4j.models.embedding.base import normalise
 from e2g_neo4j.models.embedding.windows import Embedded, embed_long, embed_with_parts
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Rows, Write, with_vectors
 from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.types.fingerprint import Fingerprint
@@ -91,7 +91,7 @@ def reindex(models: Models, corpus: str, progress: Progress | None) -> Operation
     if vectors != run.before:
         _ = target.embedder  # before anything is written
         yield from create_indexes(target.fingerprint, vectors)
-        yield locked("reindex/add_unused", corpus, added=_property_suffix(vectors))
+        yield write_locked("reindex/add_unused", corpus, added=_property_suffix(vectors))
         yield from _remove_unused(run, [one for one in row["unused"] if one != _property_suffix(vectors)])
         yield from _embed_and_switch(run)
         yield from with_vectors(update_layers(target, corpus, show), vectors)
@@ -173,7 +173,7 @@ def _window_rows(rows: Rows, embedded: Sequence[Embedded]) -> Iterator[dict[str,
         for (id, _, _), vector in zip(row["windows"], vectors, strict=True):
             yield _vector_row("Window", id, vector.tolist())
         if vectors and not row["adopted"]:
-            yield _vector_row("Chunk", row["chunk"], normalised(np.mean(vectors, axis=0)).tolist())
+            yield _vector_row("Chunk", row["chunk"], normalise(np.mean(vectors, axis=0)).tolist())
 
 
 def _embed_texts(run: _Run) -> Operation[None]:
@@ -194,7 +194,7 @@ def _vector_row(label: str, id: str, vector: list[float], version: str = "") -> 
 
 def _write(run: _Run, rows: Sequence[Mapping[str, Any]]) -> Operation[None]:
     notes_of = f"embedding{_property_suffix(run.before)}"
-    yield locked("reindex/set_vectors", run.corpus, rows=rows, notes_of=notes_of)
+    yield write_locked("reindex/set_vectors", run.corpus, rows=rows, notes_of=notes_of)
 
 
 def _persistence(run: _Run) -> Operation[list[dict[str, Any]]]:
@@ -220,7 +220,7 @@ def _switch(run: _Run, revision: int, persistence: Sequence[dict[str, Any]]) -> 
     return Write(
         (
             ("reindex/switch", {**record, "added": added, "removed": removed}),
-            *(("reindex/set_persistence", {**corpus, "rows": rows}) for rows in batched(persistence, ROWS)),
+            *(("reindex/set_persistence", {**corpus, "rows": rows}) for rows in split_batches(persistence, ROWS)),
         ),
         condition=("reindex/hold", {**corpus, "revision": revision, "before": run.before}),
         vectors=run.vectors,
@@ -236,7 +236,7 @@ def _remove_unused(run: _Run, unused: Sequence[str]) -> Operation[None]:
         )
         while (yield step):
             pass
-        yield locked("reindex/forget_unused", run.corpus, removed=suffix)
+        yield write_locked("reindex/forget_unused", run.corpus, removed=suffix)
 
 
 def _property_suffix(vectors: str) -> str:

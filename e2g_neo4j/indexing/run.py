@@ -20,7 +20,7 @@ from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder, tree_size
 from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.chat.usage import UsageMeter, cost
 from e2g_neo4j.models.choice import models_beside
-from e2g_neo4j.models.embedding.base import normalised
+from e2g_neo4j.models.embedding.base import normalise
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.entities.extraction_codec import decode
 from e2g_neo4j.models.loaded import Models
@@ -100,10 +100,10 @@ class DocumentDraft:
             self.notes[chunk.index],
             self.windows[chunk.index],
             vectors,
-            normalised(vectors.mean(axis=0)),
+            normalise(vectors.mean(axis=0)),
         )
 
-    def indexed(self, tree: Sequence[Summary]) -> IndexedDocument:
+    def complete(self, tree: Sequence[Summary]) -> IndexedDocument:
         return IndexedDocument(
             self.document,
             self.chunks,
@@ -162,7 +162,7 @@ class IndexRun:
         language = self.languages.get(document.id)
         return f"{EXTRACTOR}+{self.models_of(document).pipeline_id}" if language else EXTRACTOR
 
-    def sent_tokens(self, chunks: Iterable[tuple[Chunk, bool]]) -> int:
+    def count_sent_tokens(self, chunks: Iterable[tuple[Chunk, bool]]) -> int:
         """Return about how many tokens a server is sent to embed chunks, of some of which the sentences too."""
         return sum((1 + parted) * one.tokens for one, parted in chunks) if self.models.is_remote else 0
 
@@ -173,7 +173,7 @@ class IndexRun:
         return rules == EXTRACTOR and (not pipeline or models_beside(language, self.models).pipeline_id == pipeline)
 
     @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
+    def measure(self, stage: str) -> Iterator[None]:
         """Add the duration of a block to the report."""
         began = time.perf_counter()
         try:
@@ -188,13 +188,13 @@ class IndexRun:
         self.done[stage] += by
         self.progress(stage, self.done[stage], self.totals[stage])
 
-    def chunked(self, documents: Sequence[SourceDocument]) -> list[tuple[SourceDocument, list[Chunk]]]:
+    def split(self, documents: Sequence[SourceDocument]) -> list[tuple[SourceDocument, list[Chunk]]]:
         """Split documents into chunks."""
         settings, spans = self.settings, self.models.embedder.token_spans
         self.totals["chunking"] += len(documents)
         chunked = []
         for document in documents:
-            with self.timed("chunking"):
+            with self.measure("chunking"):
                 if document.cuts:
                     chunks = whole_nodes(document, spans)
                 else:
@@ -205,7 +205,7 @@ class IndexRun:
         self.totals["writing"] += len(documents)
         return chunked
 
-    def building_trees(self, drafts: Sequence[DocumentDraft]) -> SummaryTreeBuilder:
+    def start_trees(self, drafts: Sequence[DocumentDraft]) -> SummaryTreeBuilder:
         """Start to build the summary trees of all documents, in threads."""
         return SummaryTreeBuilder(
             [TreeInput(draft.document, draft.chunks, draft.known) for draft in drafts],
@@ -215,7 +215,7 @@ class IndexRun:
             progress=lambda written: self.advance("summarising", written),
         )
 
-    def reading(self, drafts: Sequence[DocumentDraft], builder: SummaryTreeBuilder) -> ReadAhead:
+    def start_reading(self, drafts: Sequence[DocumentDraft], builder: SummaryTreeBuilder) -> ReadAhead:
         """Start to extract entities and compute vectors of all chunks that need it, in order, in a thread."""
         found = [
             (draft, one, builder.needs(draft.number, one.index))
@@ -223,7 +223,7 @@ class IndexRun:
             for one in draft.chunks
             if needs_extraction(draft, one, builder)
         ]
-        self.meter.embed(self.sent_tokens((one, parted) for _, one, parted in found))
+        self.meter.embed(self.count_sent_tokens((one, parted) for _, one, parted in found))
         self.totals["reading"] += len(found)
         read = self._read([(self.models_of(draft.document), (one.text, parted)) for draft, one, parted in found])
         return ReadAhead([one for _, one, _ in found], read, lambda: self.advance("reading", 1))
@@ -237,7 +237,7 @@ class IndexRun:
             else:
                 yield from read_texts(models.nlp, models.embedder, these, models.workers)
 
-    def summarised(
+    def wait_for_summaries(
         self, batch: Sequence[DocumentDraft], builder: SummaryTreeBuilder
     ) -> tuple[list[list[Summary]], Vectors]:
         """Wait for the summary trees of documents. Return them, and the vectors of the new summaries."""
@@ -250,9 +250,9 @@ class IndexRun:
         ]
         return trees, embed_long(self.models.embedder, new)
 
-    def written(self, requests: Iterable[Write]) -> Operation[None]:
+    def write(self, requests: Iterable[Write]) -> Operation[None]:
         """Run transactions in order. Raises LeaseLostError if the condition of one fails."""
-        with self.timed("writing"):
+        with self.measure("writing"):
             for request in requests:
                 if not (yield request):
                     raise LeaseLostError

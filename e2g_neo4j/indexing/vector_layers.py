@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from e2g_neo4j.indexing.layer import Layer, Making
-from e2g_neo4j.models.embedding.base import quantised
+from e2g_neo4j.models.embedding.base import quantise
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.models.loaded import Models
@@ -44,7 +44,7 @@ def embed_sentences(models: Models, corpus: str, show: Progress) -> Operation[in
         vectors = embed_long(models.embedder, [text for of_chunk in texts for text in of_chunk])
         packed = np.split(vectors, np.cumsum([len(of_chunk) for of_chunk in texts])[:-1])
         found = [
-            {"chunk": row["chunk"], "notes": row["notes"], "vectors": quantised(own_vectors)}
+            {"chunk": row["chunk"], "notes": row["notes"], "vectors": quantise(own_vectors)}
             for row, own_vectors in zip(rows, packed, strict=True)
         ]
         yield Write((("sentences/set_vectors", {"corpus": corpus, "rows": found}),))

@@ -190,7 +190,11 @@ class E2GRetriever(Retriever):
         return RawSearchResult(
             records=[
                 neo4j.Record(  # type: ignore[no-untyped-call]
-                    {"text": passage.labelled(), "score": passage.score, "metadata": metadata(passage, evidence)}
+                    {
+                        "text": passage.to_labelled_text(),
+                        "score": passage.score,
+                        "metadata": metadata(passage, evidence),
+                    }
                 )
                 for passage in evidence.passages[: options.k]
             ],

@@ -65,7 +65,7 @@ def metadata(passage: Passage, evidence: Evidence) -> dict[str, Any]:
 
 def facts_of(evidence: Evidence) -> dict[str, list[str]]:
     """Return the facts of the evidence as statements, under `facts`; empty if there are none."""
-    return {"facts": [fact.stated() for fact in evidence.facts]} if evidence.facts else {}
+    return {"facts": [fact.to_sentence() for fact in evidence.facts]} if evidence.facts else {}
 
 
 class IndexEmbedder:

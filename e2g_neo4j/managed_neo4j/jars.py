@@ -16,7 +16,7 @@ import jgo
 from jgo.maven import MavenContext
 
 from e2g_neo4j.errors import LocalServerError
-from e2g_neo4j.runtime.maven import Artifact, configured, download
+from e2g_neo4j.runtime.maven import Artifact, download, load_context
 
 VERSION = "2026.09.0"
 COORDINATES = f"org.neo4j:neo4j:{VERSION}+org.neo4j.client:neo4j-browser:5.24.0"
@@ -36,7 +36,7 @@ def fetch(
     checksum is wrong.
     """
     jars = read_lock()
-    context = context or configured()
+    context = context or load_context()
     found: dict[Artifact, Path] = {}
     with ThreadPoolExecutor(PARALLEL) as pool:
         pending = {pool.submit(_fetch, context, jar): jar for jar in jars}

@@ -34,7 +34,7 @@ from e2g_neo4j.managed_neo4j.config import (
     write_settings,
 )
 from e2g_neo4j.runtime.lazy_imports import needs
-from e2g_neo4j.runtime.waiting import waiting_for
+from e2g_neo4j.runtime.waiting import report_waiting
 from e2g_neo4j.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -118,13 +118,13 @@ class LocalServer:
         """Start the server if it is not running, and wait until it accepts connections. Raises LocalServerError if it
         does not, for example because there is too little memory or disk space."""
         check_home(self.home)
-        running = self._running()
+        running = self._find_running()
         if running and running.ready and is_listening(running.bolt_port):
             with suppress(OSError):
                 self.home.chmod(PRIVATE)
             return self._connection(running)
-        with self._locked():
-            running = self._running()
+        with self._lock():
+            running = self._find_running()
             if running is None:
                 self._check_room()
                 running = self._launch()
@@ -162,7 +162,7 @@ class LocalServer:
     def end_broken(self) -> None:
         """Kill the server, because its database wants to be restarted and can do nothing more, such as after its disk
         was full. One that has just been started is another one."""
-        state = self._running()
+        state = self._find_running()
         if state and time.time() - state.started > NEW_SECONDS:
             logger.warning("The database of the managed Neo4j has failed. It is started again.")
             with suppress(psutil.NoSuchProcess):
@@ -173,14 +173,14 @@ class LocalServer:
         stop."""
         if not self.home.is_dir():
             return False
-        with self._locked():
+        with self._lock():
             return self._stop()
 
     def status(self) -> Status:
         """Return the status without starting the server."""
         from e2g_neo4j.managed_neo4j.jars import VERSION
 
-        running = self._running()
+        running = self._find_running()
         state = running or read_state(self._state_file) or State(0, 0.0, BOLT_PORT, HTTP_PORT)
         return Status(
             running is not None and running.ready and is_listening(state.bolt_port),
@@ -216,7 +216,7 @@ class LocalServer:
         """Stop the server and delete its data, password and logs. The jars are kept."""
         if not self.home.is_dir():
             return
-        with self._locked():
+        with self._lock():
             self._stop()
             for name in ("data", "logs", "conf", "run", "import", "plugins", "licenses"):
                 shutil.rmtree(self.home / name, ignore_errors=True)
@@ -225,13 +225,13 @@ class LocalServer:
 
     # --- the process -----------------------------------------------------------------------------
 
-    def _locked(self) -> AbstractContextManager[object]:
+    def _lock(self) -> AbstractContextManager[object]:
         """Acquire the lock for starting, stopping and resetting, which also works between processes."""
         check_home(self.home)
         try:
             self.home.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
             self.home.chmod(PRIVATE)
-            with waiting_for(f"Waiting for another process that starts or stops Neo4j in {self.home}"):
+            with report_waiting(f"Waiting for another process that starts or stops Neo4j in {self.home}"):
                 return FileLock(self.home / "lock").acquire(timeout=LOCK_SECONDS)
         except Timeout as error:
             raise LocalServerError(
@@ -243,7 +243,7 @@ class LocalServer:
                 f"Cannot write to the folder {self.home} ({error}): set E2G_HOME to another one."
             ) from error
 
-    def _running(self) -> State | None:
+    def _find_running(self) -> State | None:
         state = read_state(self._state_file)
         return state if state and process_of(state) else None
 
@@ -286,7 +286,7 @@ class LocalServer:
 
             from e2g_neo4j.managed_neo4j.jars import VERSION, fetch
 
-        with waiting_for(f"Downloading Neo4j {VERSION}") as progress:
+        with report_waiting(f"Downloading Neo4j {VERSION}") as progress:
             jars = fetch(progress)
         previous = None if any_ports else read_state(self._state_file)
         bolt_port = free_port(0 if any_ports else previous.bolt_port if previous else BOLT_PORT)
@@ -308,7 +308,7 @@ class LocalServer:
         write_state(self._state_file, state)
         return state
 
-    @waiting_for("Starting Neo4j")
+    @report_waiting("Starting Neo4j")
     def _await(self, state: State) -> None:
         """Wait until the server listens at both ports and accepts the password, which is set on a new server."""
         began = time.monotonic()

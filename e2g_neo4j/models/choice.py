@@ -31,9 +31,9 @@ def models_beside(language: str, models: Models) -> Models:
 
 
 def _pipeline(language: str, models: Models) -> str:
-    from e2g_neo4j.models.entities.pipeline import installed_id, pipeline_for
+    from e2g_neo4j.models.entities.pipeline import find_pipeline_id, pipeline_for
 
-    return str(installed_id(pipeline_for(language, models.settings.spacy_model)))
+    return str(find_pipeline_id(pipeline_for(language, models.settings.spacy_model)))
 
 
 def with_embedding(models: Models, language: str, pipeline: str) -> Fingerprint:
@@ -53,19 +53,19 @@ def models_of_archive(made_with: Fingerprint, models: Models) -> Models:
     Raises:
         FingerprintError: It was made with others.
     """
-    from e2g_neo4j.models.entities.pipeline import installed_id
+    from e2g_neo4j.models.entities.pipeline import find_pipeline_id
     from e2g_neo4j.models.entities.rules import RULES
 
     published = PUBLISHED.get(made_with.embedding_model)
     known = published and made_with.dimensions == published.dimensions
-    pipelines = (models.pipeline_id, installed_id(None), installed_id(f"{RULES}{made_with.language}"))
+    pipelines = (models.pipeline_id, find_pipeline_id(None), find_pipeline_id(f"{RULES}{made_with.language}"))
     if known and made_with.spacy_model in pipelines:
         return models.of(made_with)
     models.fingerprint.check(made_with, "This archive was made")
     return models
 
 
-def lacking(made_with: Fingerprint, models: Models) -> str | None:
+def describe_lack(made_with: Fingerprint, models: Models) -> str | None:
     """Tell whether the pipeline of a corpus is not installed here. Embedding models are not looked for."""
     from e2g_neo4j.models.entities.pipeline import pipeline_of
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from e2g_neo4j.errors import ConfigurationError, FingerprintError, ModelError, PipelineError
 from e2g_neo4j.models.chat import retry
 from e2g_neo4j.models.chat.load import load_chat_model
-from e2g_neo4j.models.embedding.base import POOLING, Embedder, adapted, too_many_dimensions
+from e2g_neo4j.models.embedding.base import POOLING, Embedder, adapt, too_many_dimensions
 from e2g_neo4j.models.embedding.prefixes import Prefixes, knows_language, model_prefixes
 from e2g_neo4j.models.embedding.weights import PUBLISHED, Weights
 from e2g_neo4j.models.entities.rules import by_capitals
@@ -21,7 +21,7 @@ from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.runtime.requests import Chat, Embed, EmbedAll, Rerank
 from e2g_neo4j.runtime.threads import cores, in_thread, once
 from e2g_neo4j.runtime.tracing import span
-from e2g_neo4j.runtime.waiting import waiting_for
+from e2g_neo4j.runtime.waiting import report_waiting
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, StreamingChatModel
 from e2g_neo4j.types.fingerprint import Fingerprint, pooling_after
@@ -79,7 +79,7 @@ class Models:
         Raises:
             PipelineError: The pipeline cannot be loaded.
         """
-        with waiting_for("Loading the spaCy pipeline"):
+        with report_waiting("Loading the spaCy pipeline"):
             from e2g_neo4j.models.entities.pipeline import check_pipeline, load_pipeline
 
             nlp = self._given_nlp or load_pipeline(self.settings.spacy_model)
@@ -102,13 +102,13 @@ class Models:
         """
         settings, prefix = self.settings, self._prefixes.passage
         dimensions = settings.embedding_dimensions
-        return adapted(self.unadapted, prefix=prefix, window_tokens=settings.window_tokens, dimensions=dimensions)
+        return adapt(self.unadapted, prefix=prefix, window_tokens=settings.window_tokens, dimensions=dimensions)
 
     @once
     def unadapted(self) -> Embedder:
         """The embedding model without prefix, in its full length."""
         settings = self.settings
-        with waiting_for(f"Loading the embedding model {self.embedding_name}"):
+        with report_waiting(f"Loading the embedding model {self.embedding_name}"):
             from e2g_neo4j.models.embedding.load import load_embedder
 
             return self._given_embedder or load_embedder(
@@ -124,7 +124,7 @@ class Models:
     def query_embedder(self) -> Embedder:
         """The embedding model for questions. It adds the prefix of questions. Raises what `embedder` raises."""
         embedder = getattr(self.unadapted, "for_questions", self.unadapted)
-        return adapted(embedder, prefix=self._prefixes.query, dimensions=self.settings.embedding_dimensions)
+        return adapt(embedder, prefix=self._prefixes.query, dimensions=self.settings.embedding_dimensions)
 
     @cached_property
     def chat_model(self) -> StreamingChatModel | None:
@@ -195,9 +195,9 @@ class Models:
     @once
     def pipeline_id(self) -> str:
         """What identifies the spaCy pipeline, which is not loaded for this if it is installed."""
-        from e2g_neo4j.models.entities.pipeline import installed_id, pipeline_id
+        from e2g_neo4j.models.entities.pipeline import find_pipeline_id, pipeline_id
 
-        known = None if self._given_nlp else installed_id(self.settings.spacy_model)
+        known = None if self._given_nlp else find_pipeline_id(self.settings.spacy_model)
         return known or pipeline_id(self.nlp)
 
     @cached_property
@@ -264,7 +264,7 @@ class Models:
     def _reranker(self) -> Reranker:
         if self.settings.reranker is None:
             raise ConfigurationError("No reranker is configured. Set E2G_RERANKER.")
-        with waiting_for(f"Loading the reranker {self.settings.reranker}"):
+        with report_waiting(f"Loading the reranker {self.settings.reranker}"):
             with needs(f"The reranker {self.settings.reranker}", "sentence-transformers", "or unset E2G_RERANKER"):
                 from e2g_neo4j.models.reranking import Reranker
 
@@ -376,9 +376,9 @@ def _chat_span(request: Chat) -> Iterator[Callable[[ChatReply], ChatReply]]:
     """Open a span for a call of a chat model. Pass the reply to what is yielded, which records its tokens."""
     with span("e2g.chat", {"e2g.model": request.model.name}) as opened:
 
-        def replied(reply: ChatReply) -> ChatReply:
+        def record_reply(reply: ChatReply) -> ChatReply:
             opened.set_attribute("e2g.prompt_tokens", reply.prompt_tokens)
             opened.set_attribute("e2g.completion_tokens", reply.completion_tokens)
             return reply
 
-        yield replied
+        yield record_reply

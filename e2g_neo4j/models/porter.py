@@ -52,10 +52,10 @@ def stem(word: str) -> str:
     word = _without_participle(word)
     if word.endswith("y") and "v" in _shape(word[:-1]):
         word = word[:-1] + "i"
-    word = _replaced(word, _STEP_2, 0)
-    word = _replaced(word, _STEP_3, 0)
-    word = _replaced(word, _STEP_4, 1)
-    return _tidied(word)
+    word = _replace_ending(word, _STEP_2, 0)
+    word = _replace_ending(word, _STEP_3, 0)
+    word = _replace_ending(word, _STEP_4, 1)
+    return _tidy(word)
 
 
 def _shape(word: str) -> str:
@@ -100,7 +100,7 @@ def _without_participle(word: str) -> str:
     return word + "e" if _measure(word) == 1 and _is_short(word) else word
 
 
-def _replaced(word: str, endings: dict[str, str], least: int) -> str:
+def _replace_ending(word: str, endings: dict[str, str], least: int) -> str:
     """Replace the longest ending that a word has, if the measure of what is before it is more than `least`."""
     for length in range(min(7, len(word)), 1, -1):
         ending = word[-length:]
@@ -111,7 +111,7 @@ def _replaced(word: str, endings: dict[str, str], least: int) -> str:
     return word
 
 
-def _tidied(word: str) -> str:
+def _tidy(word: str) -> str:
     """Remove a final e, and one of two final l."""
     measure = _measure(word)
     if word.endswith("e") and (measure > 1 or (measure == 1 and not _is_short(word[:-1]))):

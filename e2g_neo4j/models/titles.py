@@ -40,7 +40,7 @@ def title_key(title: str) -> str:
     return " ".join(words) if len(words) <= LONGEST and (says or of_signs) else ""
 
 
-def linked_document(target: str) -> str:
+def document_key(target: str) -> str:
     """Return what a hyperlink names a document by: its source, or WIKI and the key of its title. Empty: none."""
     document = target.partition("#")[0]
     if document.startswith(WIKI):
@@ -49,9 +49,7 @@ def linked_document(target: str) -> str:
     return document
 
 
-def mentioned_titles(
-    text: str, words: Sequence[Word], titles: Container[str], longest: Mapping[str, int]
-) -> Iterator[Word]:
+def find_titles(text: str, words: Sequence[Word], titles: Container[str], longest: Mapping[str, int]) -> Iterator[Word]:
     """Yield the titles that a text mentions: start, end and key. Of those that begin at a word, it is the longest.
 
     A title of one word counts only where the text has it with a capital, and where it begins no longer name: "Paris
@@ -94,8 +92,8 @@ def possible_titles(question: str) -> list[str]:
     return [key for key in dict.fromkeys(keys) if title_key(key)]
 
 
-def named_titles(question: str, titles: Container[str]) -> set[str]:
+def titles_in_question(question: str, titles: Container[str]) -> set[str]:
     """Return the keys of those titles that a question names. A title inside a longer one does not count."""
     words = list(tokens(question[:MOST_CHARACTERS]))[:WORDS_ASKED]
     longest = {word: LONGEST_ASKED for _, _, word in words}
-    return {key for _, _, key in mentioned_titles(question, words, titles, longest)}
+    return {key for _, _, key in find_titles(question, words, titles, longest)}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from e2g_neo4j.models.chat.json_replies import list_schema, number_schema, object_schema, objects_in, valid_numbers
-from e2g_neo4j.models.chat.prompts import fenced, load_prompt
+from e2g_neo4j.models.chat.prompts import fence, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import MARGIN, TRIES, ask_until_usable
 from e2g_neo4j.runtime.requests import Operation
@@ -47,11 +47,11 @@ class ChatCalls:
         """The number of calls so far."""
         return self.used.calls
 
-    def fitting(self, prompt: str, question: str, items: Sequence[str]) -> int:
+    def count_fitting(self, prompt: str, question: str, items: Sequence[str]) -> int:
         """Return how many of the first items fit into one call together."""
         room = self._room(prompt, question)
         for number, item in enumerate(items, 1):
-            room -= self.model.count(_numbered(number, item))
+            room -= self.model.count(_number_item(number, item))
             if room < 0:
                 return number - 1
         return len(items)
@@ -77,7 +77,7 @@ class ChatCalls:
             None if no reply was usable, the prompt does not fit, or there were `most` calls; `fault` then says why.
         """
         instructions = load_prompt(PROMPTS / f"{prompt}.txt", self.prompts)
-        if self.fitting(prompt, question, items) < len(items) or self._room(prompt, question) < 0:
+        if self.count_fitting(prompt, question, items) < len(items) or self._room(prompt, question) < 0:
             self.fault = f"The prompt does not fit into the {self.model.context} tokens of the chat model"
             return None
         tries = min(TRIES, most - self.made)
@@ -109,13 +109,13 @@ class ChatCalls:
 
 def request_for(question: str, items: Sequence[str], instructions: str) -> ChatRequest:
     """Build a request: numbered items between two tags, then the question; or the question between the tags."""
-    listed = "\n\n".join(_numbered(number, item) for number, item in enumerate(items, 1)) or question
-    system, shown = fenced(instructions, listed)
+    listed = "\n\n".join(_number_item(number, item) for number, item in enumerate(items, 1)) or question
+    system, shown = fence(instructions, listed)
     asked = f"\n\nQuestion: {question}" if items else ""
     return ChatRequest(system, f"{shown}{asked}", max_tokens=REPLY_TOKENS)
 
 
-def _numbered(number: int, item: str) -> str:
+def _number_item(number: int, item: str) -> str:
     return f"[{number}] {item}"
 
 

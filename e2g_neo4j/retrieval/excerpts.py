@@ -86,7 +86,7 @@ def make_excerpt(text: str, weights: Mapping[str, float], start: int = 0) -> Exc
             spans[at] = _part(text, spans[at], weights, room)
             shown, room = [at], 0
     shown.sort()
-    return Excerpt(_joined(text, spans, shown), start + spans[shown[0]][0], start + spans[shown[-1]][1])
+    return Excerpt(_join_sentences(text, spans, shown), start + spans[shown[0]][0], start + spans[shown[-1]][1])
 
 
 def _find_terms(text: str, asked: frozenset[str]) -> Iterator[tuple[int, str]]:
@@ -182,7 +182,7 @@ def _part(text: str, span: Span, weights: Mapping[str, float], length: int) -> S
     return first + begin, first + end
 
 
-def _joined(text: str, spans: Sequence[Span], shown: Sequence[int]) -> str:
+def _join_sentences(text: str, spans: Sequence[Span], shown: Sequence[int]) -> str:
     """Return the sentences, with a sign where some are left out. Lines of code and rows stay lines."""
     parts = []
     for number, at in enumerate(shown):

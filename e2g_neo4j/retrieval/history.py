@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from e2g_neo4j.models.chat.json_replies import TEXT, object_schema, objects_in
 from e2g_neo4j.models.chat.until_usable import TRIES
-from e2g_neo4j.models.entities.extraction import extract, unwrapped
+from e2g_neo4j.models.entities.extraction import extract, unwrap_lines
 from e2g_neo4j.models.entities.keywords import keywords
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.runtime.requests import Operation
@@ -69,7 +69,7 @@ def make_stand_alone(
     """
     if not history:
         return StandAlone(question)
-    doc = nlp(unwrapped(question))
+    doc = nlp(unwrap_lines(question))
     note = ""
     if chat is not None:
         rewritten = yield from rewrite(question, doc, history, chat)
@@ -78,7 +78,7 @@ def make_stand_alone(
         if rewritten is not None:
             return StandAlone(rewritten, "The chat model rewrote the question with the earlier turns.")
         note = f"{chat.fault}: the question is not rewritten. "
-    names = carried_over(doc, history, nlp)
+    names = find_earlier_names(doc, history, nlp)
     if not names:
         return StandAlone(question, note.strip())
     listed = ", ".join(names)
@@ -88,7 +88,7 @@ def make_stand_alone(
 def rewrite(question: str, doc: Doc, history: Sequence[Turn], chat: ChatCalls) -> Operation[str | None]:
     """Have the chat model rewrite a question, with as many of the latest turns as fit. None if no reply is usable."""
     turns = [f"{turn.question}\n{turn.answer}".strip() for turn in history]
-    while len(turns) > 1 and chat.fitting(PROMPT, question, turns) < len(turns):
+    while len(turns) > 1 and chat.count_fitting(PROMPT, question, turns) < len(turns):
         turns = turns[1:]
     parse = partial(rewritten_in, question=question, doc=doc, history=history)
     return (yield from chat.ask(PROMPT, question, turns, object_schema(question=TEXT), parse, most=TRIES))
@@ -107,7 +107,7 @@ def continues(doc: Doc) -> bool:
     return bool(_CONTINUES.match(doc.text))
 
 
-def carried_over(doc: Doc, history: Sequence[Turn], nlp: Language) -> list[str]:
+def find_earlier_names(doc: Doc, history: Sequence[Turn], nlp: Language) -> list[str]:
     """Return the names of earlier turns, the latest turn first, that a question needs which refers back to them.
 
     Of each turn these are the first names of the answer, then those of the question. If there are none at all, or the
@@ -119,10 +119,10 @@ def carried_over(doc: Doc, history: Sequence[Turn], nlp: Language) -> list[str]:
     found: dict[str, str] = {}
     for turn in reversed(history):
         if len(found) < CARRIED:
-            answered, asked = (_keywords(nlp(unwrapped(text)))[0] for text in (turn.answer, turn.question))
+            answered, asked = (_keywords(nlp(unwrap_lines(text)))[0] for text in (turn.answer, turn.question))
             found = found | dict(islice(answered.items(), OF_ANSWER)) | asked
     if continues(doc) or not found:
-        found |= _keywords(nlp(unwrapped(history[-1].question)))[1]
+        found |= _keywords(nlp(unwrap_lines(history[-1].question)))[1]
     return [name for key, name in found.items() if key not in own][:CARRIED]
 
 

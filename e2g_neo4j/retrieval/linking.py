@@ -280,8 +280,8 @@ def resolve_entities(
         neither, each in the order of the question.
     """
     asked = [*names, *candidates]
-    entities = _resolved(asked, (row for link in links for row in link["named"]))
-    left = _resolved(asked, (row for link in links for row in link["left"]))
+    entities = _resolve(asked, (row for link in links for row in link["named"]))
+    left = _resolve(asked, (row for link in links for row in link["left"]))
     known = {name for link in links for row in (*link["named"], *link["left"]) for name in row["names"]}
     parts = [f" {name} " for name in known.intersection(candidates)]
     unknown = tuple(
@@ -292,7 +292,7 @@ def resolve_entities(
     return entities, tuple(key for key in left if key not in entities), unknown
 
 
-def _resolved(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+def _resolve(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     by_name: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
         for name in row["names"]:

@@ -28,7 +28,7 @@ from e2g_neo4j.errors import QueryError
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, load_strategies
 from e2g_neo4j.retrieval.strategy import Strategies, Strategy, unknown_mode
-from e2g_neo4j.retrieval.where import WHERE_SCHEMA, Condition, Where, conditions, shown
+from e2g_neo4j.retrieval.where import WHERE_SCHEMA, Condition, Where, conditions, format_value
 from e2g_neo4j.settings import MAX_HOPS, Settings
 from e2g_neo4j.types.results import Turn
 
@@ -157,9 +157,9 @@ class RetrievalOptions(BaseModel):
 
     @field_validator("unit", mode="before")
     @classmethod
-    def _known_unit(cls, unit: Any) -> Any:
+    def _check_unit(cls, unit: Any) -> Any:
         if unit is not None and unit not in get_args(Unit):
-            raise ValueError(f"There is no unit {shown(unit)}: choose window or chunk.")
+            raise ValueError(f"There is no unit {format_value(unit)}: choose window or chunk.")
         return unit
 
     @field_validator("relationship_types", mode="before")
@@ -273,7 +273,7 @@ class RetrievalOptions(BaseModel):
         values: dict[str, Any] = {name: getattr(self, name) for name in RetrievalOptions.model_fields}
         return cast(RetrievalKeywords, values)
 
-    def filled(self, settings: Settings) -> FilledOptions:
+    def fill(self, settings: Settings) -> FilledOptions:
         """Return the options with defaults from the settings."""
         default = self.strategy.top_k or settings.top_k
         k = self.k or (default if self.tokens is None else MAX_K)

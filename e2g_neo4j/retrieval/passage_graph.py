@@ -127,7 +127,7 @@ def pagerank(
     return windows
 
 
-def ranked(graph: PassageGraph, scores: NDArray[np.float64]) -> list[tuple[Window, float]]:
+def rank_passages(graph: PassageGraph, scores: NDArray[np.float64]) -> list[tuple[Window, float]]:
     """Rank windows by score, and those that score alike by cosine. Ties are in reading order."""
     by_cosine = best_first(graph.cosines, TIE)
     best = sorted(by_cosine, key=lambda at: -round(float(scores[at]), DIGITS))

@@ -55,7 +55,7 @@ def top_k(rows: Iterable[dict[str, Any]], k: int) -> list[ScoredNode]:
     return [ScoredNode(by_id[i], by_id[i]["score"]) for i in best_first([row["score"] for row in by_id], TIE)[:k]]
 
 
-def fitting(
+def fit_nodes(
     ranked: Sequence[ScoredNode], tokens: int, token_spans: TokenSpans, *, skip: bool = False
 ) -> list[ScoredNode]:
     """Return the first nodes that fit a budget. The first one that does not fit is truncated at the end of a word.
@@ -80,7 +80,7 @@ def fitting(
             shorter = {"text": text} if node.row["level"] else {"text": text, "end": node.row["start"] + len(text)}
             kept.append(replace(node, row=node.row | shorter))
         break
-    return kept if kept or not skip else fitting(ranked, tokens, token_spans)
+    return kept if kept or not skip else fit_nodes(ranked, tokens, token_spans)
 
 
 def _until(text: str, end: int) -> str:
@@ -111,7 +111,7 @@ def passages(ranked: Sequence[ScoredNode], question: str = "") -> tuple[Passage,
             runs.append([node])
     runs.sort(key=lambda run: min(order[node.row["id"]] for node in run))
     weights = term_weights(question, [node.row["text"] for node in unique])
-    return tuple(_merged(run, min(run, key=lambda node: order[node.row["id"]]), weights) for run in runs)
+    return tuple(_merge_run(run, min(run, key=lambda node: order[node.row["id"]]), weights) for run in runs)
 
 
 def _without_duplicates(ranked: Sequence[ScoredNode]) -> list[ScoredNode]:
@@ -128,7 +128,7 @@ def _follows(run: Sequence[ScoredNode], row: dict[str, Any]) -> bool:
     return bool(same and row["start"] <= max(node.row["end"] for node in run))
 
 
-def _merged(run: Sequence[ScoredNode], best: ScoredNode, weights: Mapping[str, float]) -> Passage:
+def _merge_run(run: Sequence[ScoredNode], best: ScoredNode, weights: Mapping[str, float]) -> Passage:
     passage, shown = passage_of(run[0]), passage_of(best)
     for node in run[1:]:
         following = passage_of(node)
@@ -136,7 +136,7 @@ def _merged(run: Sequence[ScoredNode], best: ScoredNode, weights: Mapping[str, f
             passage,
             text=passage.text + following.text[passage.end - following.start :],  # one may contain the other
             end=max(passage.end, following.end),
-            text_node=_extended(passage.text_node, following.text_node),
+            text_node=_extend(passage.text_node, following.text_node),
             nodes=tuple(dict.fromkeys(passage.nodes + following.nodes)),
             pairs=passage.pairs + tuple(pair for pair in following.pairs if pair not in passage.pairs),
         )
@@ -154,7 +154,7 @@ def _merged(run: Sequence[ScoredNode], best: ScoredNode, weights: Mapping[str, f
     )
 
 
-def _extended(first: TextNode | None, last: TextNode | None) -> TextNode | None:
+def _extend(first: TextNode | None, last: TextNode | None) -> TextNode | None:
     return replace(first, end=max(first.end, last.end)) if first and last else None
 
 

@@ -104,7 +104,7 @@ class Query:
             statement: Name of the statement in `cypher/query/`.
             parameters: Parameters per corpus, without `corpus`.
         """
-        return read_each(f"query/{statement}", self._filtered(parameters))
+        return read_each(f"query/{statement}", self._add_filters(parameters))
 
     def read_file(self, file: Path, parameters: Mapping[str, Mapping[str, Any]]) -> Operation[Rows]:
         """Like `read_each`, with a statement of a mode outside this package.
@@ -126,9 +126,9 @@ class Query:
                 raise ConfigurationError(
                     f"The statement in {file} does not use {parameter}: restrict what it matches by {parameter}."
                 )
-        return read_each(name, self._filtered(parameters))
+        return read_each(name, self._add_filters(parameters))
 
-    def _filtered(self, parameters: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    def _add_filters(self, parameters: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
         """Add the parameters that tell a statement which documents to search."""
         given = {corpus: {**values, **ALL_DOCUMENTS} for corpus, values in parameters.items()}
         if self.documents is not None:

@@ -119,7 +119,7 @@ def candidate_windows(candidates: Sequence[dict[str, Any]]) -> tuple[list[Window
     return windows, np.array([near for chunk in in_order for near in chunk["nears"]])
 
 
-def ranked(
+def rank_signals(
     signals: Sequence[dict[str, Any]],
     *,
     words: bool = True,
@@ -144,9 +144,9 @@ def ranked(
     if foreign:
         parts = {name: FOREIGN[name] * part for name, part in parts.items()}
     own = sum(parts.values(), np.zeros(len(windows)))
-    around = smoothed(windows, own)
+    around = smooth(windows, own)
     parts["neighbours"] = around - own
-    parts["references"] = referred_scores(windows, around, found, signals, named)
+    parts["references"] = score_references(windows, around, found, signals, named)
     parts["pairs"] = np.array([PAIR / hops[one.chunk] if one.chunk in hops else 0.0 for one in windows])
     scores = around + parts["references"] + parts["pairs"]
     for i, window in enumerate(windows):
@@ -155,7 +155,7 @@ def ranked(
     return [(windows[i], float(scores[i])) for i in ranks]
 
 
-def referred_scores(
+def score_references(
     windows: Sequence[Window],
     scores: Scores,
     found: NDArray[np.bool_],
@@ -218,9 +218,9 @@ def relevance(
         What vectors, words (if they count) and entities contribute. The score of a window is their sum.
     """
     ids, chunks = [window.id for window in windows], [window.chunk for window in windows]
-    window_words = looked_up(ids, signals, "word_ids", "word_scores")
-    chunk_words = looked_up(chunks, signals, "word_chunk_ids", "word_chunk_scores")
-    spread = looked_up(ids, signals, "spread_ids", "spreads")
+    window_words = look_up_scores(ids, signals, "word_ids", "word_scores")
+    chunk_words = look_up_scores(chunks, signals, "word_chunk_ids", "word_chunk_scores")
+    spread = look_up_scores(ids, signals, "spread_ids", "spreads")
     rest = np.array([1 - window.share for window in windows])
     best: dict[str, float] = {}
     for chunk, cosine in zip(chunks, near.tolist(), strict=True):
@@ -229,17 +229,17 @@ def relevance(
     return {
         "vectors": NEAR * z(near, found) + CHUNK_CONTEXT * rest * z(chunk_near, found),
         **({"words": WORDS * z(window_words, found) + CHUNK_CONTEXT * rest * z(chunk_words, found)} if words else {}),
-        "entities": _flattened(ACTIVATION * _z_of_all(spread, signals)),
+        "entities": _flatten(ACTIVATION * _z_of_all(spread, signals)),
     }
 
 
-def _flattened(scores: Scores) -> Scores:
+def _flatten(scores: Scores) -> Scores:
     """Let scores above STRONG grow with their logarithm."""
     flat: Scores = np.where(scores > STRONG, STRONG * (1 + np.log(np.maximum(scores, STRONG) / STRONG)), scores)
     return flat
 
 
-def looked_up(ids: Sequence[str], signals: Sequence[dict[str, Any]], id_column: str, score_column: str) -> Scores:
+def look_up_scores(ids: Sequence[str], signals: Sequence[dict[str, Any]], id_column: str, score_column: str) -> Scores:
     """Return the score of each id from two parallel lists of the signals. Ids beyond the end of the list score 0."""
     by_id = {key: score for row in signals for key, score in zip(row[id_column], row[score_column], strict=True)}
     return np.array([by_id.get(key, 0.0) for key in ids])
@@ -269,7 +269,7 @@ def _z_of_all(spread: Scores, signals: Sequence[dict[str, Any]]) -> Scores:
     return scaled
 
 
-def smoothed(windows: Sequence[Window], scores: Scores) -> Scores:
+def smooth(windows: Sequence[Window], scores: Scores) -> Scores:
     """Add a fraction of the neighbours' scores to each score.
 
     Args:

@@ -106,7 +106,7 @@ def check_corpora(strategy: Strategy, rows: Rows, made_with: Fingerprint, vector
         if (row["made_with"].get("vectors") or "") != vectors:
             raise OtherModelsError("The vectors of this corpus are elsewhere.", rows)
     for row in rows:
-        if message := missing(strategy, row):
+        if message := describe_missing(strategy, row):
             raise QueryError(message)
 
 
@@ -117,7 +117,7 @@ def check_found(rows: Iterable[Mapping[str, Any]]) -> None:
             raise CorpusNotFoundError(row["corpus"])
 
 
-def missing(strategy: Strategy, row: Mapping[str, Any]) -> str | None:
+def describe_missing(strategy: Strategy, row: Mapping[str, Any]) -> str | None:
     """Tell what a corpus lacks of what a mode needs, and the next step, or return None."""
     if "full_text" in strategy.needs and row["adopts"]:
         return (
@@ -125,10 +125,10 @@ def missing(strategy: Strategy, row: Mapping[str, Any]) -> str | None:
             f"{strategy.name} needs: choose another mode."
         )
     layer = strategy.layer
-    return missing_layer(layer, row, f"mode {strategy.name}") if layer and layer in strategy.needs else None
+    return describe_missing_layer(layer, row, f"mode {strategy.name}") if layer and layer in strategy.needs else None
 
 
-def missing_layer(layer: Layer, row: Mapping[str, Any], what: str) -> str | None:
+def describe_missing_layer(layer: Layer, row: Mapping[str, Any], what: str) -> str | None:
     """Tell that a corpus has not the layer that something needs, and the next step, or return None."""
     if row[layer] is not None:
         return None
@@ -161,7 +161,7 @@ def list_modes(strategies: Strategies, corpora: Sequence[str]) -> Operation[list
 
 def mode_info(strategy: Strategy, rows: Sequence[Mapping[str, Any]] = ()) -> ModeInfo:
     """Return what a mode is, and whether the corpora of rows of `corpus.cypher` can be asked in it."""
-    lacks = [message for row in rows if (message := missing(strategy, row))]
+    lacks = [message for row in rows if (message := describe_missing(strategy, row))]
     return ModeInfo(
         strategy.name,
         strategy.summary,

@@ -14,7 +14,7 @@ from neo4j.vector import Vector
 
 from e2g_neo4j.errors import ConfigurationError, CorpusChangedError, QueryError
 from e2g_neo4j.models.entities.entity_key import entity_key
-from e2g_neo4j.models.entities.extraction import extract, unwrapped
+from e2g_neo4j.models.entities.extraction import extract, unwrap_lines
 from e2g_neo4j.models.entities.keywords import capital_runs, keywords, name_candidates
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
@@ -94,7 +94,7 @@ def retrieve(
         NotFoundError: A corpus has no documents.
         FingerprintError: The models of a corpus are not available.
     """
-    filled = options.filled(models.settings)
+    filled = options.fill(models.settings)
     check_question(question)  # before spaCy processes it
     chat = None
     if filled.llm:
@@ -169,7 +169,7 @@ def parse_question(question: str, groups: Sequence[Group], *, embed: bool) -> li
     for group, embedding in zip(groups, started, strict=True):
         models = group.models
         if models.pipeline_id not in first:
-            doc = models.nlp(unwrapped(question))
+            doc = models.nlp(unwrap_lines(question))
             extraction = extract(doc)
             names = list(extraction.counts)
             others = name_candidates(doc, names)
@@ -227,7 +227,7 @@ class Search:
         if options.where:
             filter = yield from find_documents(options.where, corpora)
         if filter and not filter.left:
-            return _nothing(selection, options, filter)
+            return _no_evidence(selection, options, filter)
         queries: list[Query] = []
         rankings: list[Sequence[Any]] = []
         rows: list[Rows] = []
@@ -319,7 +319,7 @@ def _evidence(
         question=queries[0].question,
         corpora=tuple(corpus for query in queries for corpus in query.corpora),
         route=told.route,
-        reason=" ".join([told.reason, *told.notes, *notes, *(one.stated() for one in absences[:TOLD_ABSENCES])]),
+        reason=" ".join([told.reason, *told.notes, *notes, *(one.to_sentence() for one in absences[:TOLD_ABSENCES])]),
         entities=told.entities,
         unknown_entities=told.unknown_entities,
         in_text=tuple(name for name in told.unknown_entities if name in in_text),
@@ -347,7 +347,7 @@ def _passages(
     return (yield from selection.of_nodes(ranking, skip=strategy.skips))
 
 
-def _nothing(selection: Selection, options: FilledOptions, filter: Filter) -> Evidence:
+def _no_evidence(selection: Selection, options: FilledOptions, filter: Filter) -> Evidence:
     """Return the evidence if no document meets the conditions."""
     corpora = tuple(selection.corpora)
     return Evidence(selection.question, corpora, "global", filter.reason, (), (), 0, (), mode=options.mode)

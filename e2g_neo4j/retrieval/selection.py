@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from e2g_neo4j.retrieval.options import Unit
-from e2g_neo4j.retrieval.passages import ScoredNode, TokenSpans, fitting, passages, read_chunks, read_windows
+from e2g_neo4j.retrieval.passages import ScoredNode, TokenSpans, fit_nodes, passages, read_chunks, read_windows
 from e2g_neo4j.retrieval.windows import Budget, Window, chunks_of, pack
 from e2g_neo4j.runtime.requests import Operation, Rerank
 from e2g_neo4j.types.results import Pair, Passage
@@ -26,7 +26,7 @@ TIE = 1e-6
 """Scores that differ by at most this are ties, which keep the order of the mode."""
 
 
-def reranked(question: str, ranked: Sequence[ScoredNode]) -> Operation[list[ScoredNode]]:
+def rerank(question: str, ranked: Sequence[ScoredNode]) -> Operation[list[ScoredNode]]:
     """Order nodes by the reranker.
 
     Nodes that were not reranked follow, with the lowest score of those that were.
@@ -89,13 +89,13 @@ class Selection:
         if self.unit == "chunk":
             return (yield from self.of_chunks(chunks_of(ranked, self.chunks), pairs))
         if self.reranker is None:
-            return self._merged((yield from self._window_texts(pack(ranked, self.budget), pairs)))
+            return self._merge_nodes((yield from self._window_texts(pack(ranked, self.budget), pairs)))
         candidates = ranked[: self.windows]
-        nodes = yield from reranked(self.question, (yield from self._window_texts(candidates, pairs)))
+        nodes = yield from rerank(self.question, (yield from self._window_texts(candidates, pairs)))
         by_id = {window.id: window for window, _ in candidates}
         texts = {node.row["id"]: node for node in nodes}
         chosen = pack([(by_id[node.row["id"]], node.score) for node in nodes], self.budget)
-        return self._merged([texts[window.id] for window, _ in chosen])
+        return self._merge_nodes([texts[window.id] for window, _ in chosen])
 
     def of_chunks(
         self, ranked: Sequence[tuple[str, float]], pairs: Mapping[str, tuple[Pair, ...]] | None = None
@@ -120,12 +120,12 @@ class Selection:
             skip: Whether to skip nodes that do not fit the budget, instead of cutting the first of them.
         """
         if self.reranker is not None:
-            ranked = yield from reranked(self.question, ranked)
-        return self._merged(ranked[: self.budget.chunks_to_read()], skip=skip)
+            ranked = yield from rerank(self.question, ranked)
+        return self._merge_nodes(ranked[: self.budget.chunks_to_read()], skip=skip)
 
-    def _merged(self, nodes: Sequence[ScoredNode], *, skip: bool = False) -> tuple[Passage, ...]:
+    def _merge_nodes(self, nodes: Sequence[ScoredNode], *, skip: bool = False) -> tuple[Passage, ...]:
         tokens = self.budget.tokens
-        chosen = nodes if tokens is None else fitting(nodes, tokens, self.token_spans, skip=skip)
+        chosen = nodes if tokens is None else fit_nodes(nodes, tokens, self.token_spans, skip=skip)
         return passages(chosen, self.question)
 
     def _window_texts(

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from e2g_neo4j.errors import QueryError
-from e2g_neo4j.models.embedding.base import dequantised
+from e2g_neo4j.models.embedding.base import dequantise
 
 HUB = 1000
 """Entities in more chunks than this pass on no activation. They say little; this also limits the work."""
@@ -69,6 +69,6 @@ def cosines(vector: Sequence[float], corpus: str, packed: Iterable[tuple[str, by
                 f"{shlex.quote(corpus)}`."
             )
         held.append((chunk, bytes(vectors)))
-    values = dequantised(b"".join(vectors for _, vectors in held), len(question)) @ question
+    values = dequantise(b"".join(vectors for _, vectors in held), len(question)) @ question
     sentences = [(chunk, number) for chunk, vectors in held for number in range(len(vectors) // len(question))]
     return dict(zip(sentences, values.tolist(), strict=True))

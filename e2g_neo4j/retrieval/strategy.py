@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, get_args
 from e2g_neo4j.errors import ConfigurationError, QueryError
 from e2g_neo4j.retrieval.passages import ScoredNode
 from e2g_neo4j.retrieval.query import Query, RankedChunks, Ranking
-from e2g_neo4j.retrieval.where import shown
+from e2g_neo4j.retrieval.where import format_value
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.types.ids import did_you_mean
 from e2g_neo4j.types.results import Ranks
@@ -104,7 +104,9 @@ Strategies: TypeAlias = Mapping[str, Strategy]
 
 def unknown_mode(name: str, strategies: Strategies) -> str:
     """Return the message for a mode that does not exist."""
-    return f"There is no mode {shown(name)}.{did_you_mean(name[:50], strategies)} Modes: {', '.join(strategies)}."
+    return (
+        f"There is no mode {format_value(name)}.{did_you_mean(name[:50], strategies)} Modes: {', '.join(strategies)}."
+    )
 
 
 def check_modes(names: Iterable[str], strategies: Strategies, *, llm: bool = False) -> None:

@@ -150,10 +150,10 @@ def convert_parameters(template: Template, parameters: Mapping[str, Any]) -> dic
         raise InputError(f"The template {template.name} has no parameter {min(unknown)!r}. Its parameters: {takes}.")
     if missing := types.keys() - parameters.keys():
         raise InputError(f"The template {template.name} needs the parameter {min(missing)!r}. Its parameters: {takes}.")
-    return {name: _converted(template, name, type, parameters[name]) for name, type in types.items()}
+    return {name: _convert(template, name, type, parameters[name]) for name, type in types.items()}
 
 
-def _converted(template: Template, name: str, type: ParameterType, value: Any) -> Any:
+def _convert(template: Template, name: str, type: ParameterType, value: Any) -> Any:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     text = value if isinstance(value, str) else None
     try:

@@ -109,7 +109,9 @@ def _of_list(where: Any) -> Iterator[Condition]:
         elif isinstance(one, Sequence) and len(one) == 3:
             yield _condition(*one)
         else:
-            raise InputError(f"{shown(one)} is no condition: write NAME, an operator and a value, such as year>=1890.")
+            raise InputError(
+                f"{format_value(one)} is no condition: write NAME, an operator and a value, such as year>=1890."
+            )
 
 
 def parse_condition(text: str) -> Condition:
@@ -124,19 +126,19 @@ def parse_condition(text: str) -> Condition:
     found = _OPERATOR.search(stripped, 1)  # a name has at least one character
     if not found:
         raise InputError(
-            f"{shown(text)} is no condition: write NAME, one of {' '.join(OPERATORS)} and a value, such as year>=1890 "
-            'or author="Bram Stoker".'
+            f"{format_value(text)} is no condition: write NAME, one of {' '.join(OPERATORS)} and a value, such as "
+            'year>=1890 or author="Bram Stoker".'
         )
     name, operator, value = stripped[: found.start()].rstrip(), found[0], stripped[found.end() :].lstrip()
     if value.startswith(("<", ">", "=", "!")):
         raise InputError(
-            f"{shown(text)} has no valid operator: choose among {' '.join(OPERATORS)}. Quote a value that begins with "
-            "one of their characters."
+            f"{format_value(text)} has no valid operator: choose among {' '.join(OPERATORS)}. Quote a value that begins "
+            "with one of their characters."
         )
     return _condition(name, operator.replace("==", "="), parse_value(value))
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a value for an error message, cut if it is long."""
     written = repr(value[: LONGEST_SHOWN + 1] if isinstance(value, str | list | tuple) else value)
     return written if len(written) <= LONGEST_SHOWN else f"{written[:LONGEST_SHOWN]}…"
@@ -146,7 +148,7 @@ def _condition(name: Any, operator: Any, value: Any) -> Condition:
     name = check_name(name)
     if name.endswith("!") or operator not in OPERATORS:
         written = "!=" if name.endswith("!") else operator
-        raise InputError(f"There is no operator {shown(written)}: choose among {' '.join(OPERATORS)}.")
+        raise InputError(f"There is no operator {format_value(written)}: choose among {' '.join(OPERATORS)}.")
     what = f"The condition on {name!r}"
     several = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
     if several and len(value) > MAX_VALUES:

@@ -148,7 +148,7 @@ def by_score(windows: Sequence[tuple[Window, float]]) -> list[tuple[Window, floa
     return [windows[at] for at in best_first([score for _, score in windows], TIE)]
 
 
-def ranked_windows(rows: Iterable[Mapping[str, Any]]) -> list[tuple[Window, float]]:
+def rank_windows(rows: Iterable[Mapping[str, Any]]) -> list[tuple[Window, float]]:
     """Return the windows of `dense.cypher` or `fulltext.cypher`, highest score first. Ties are in reading order."""
     return by_score([(window, score) for window, (_, score) in windows_in(rows, "scores")])
 

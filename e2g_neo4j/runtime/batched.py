@@ -12,7 +12,7 @@ LARGEST_BATCH = 2**24
 """Bytes of a batch, or one item."""
 
 
-def batched(items: Iterable[T], size: int, bytes_of: Callable[[T], int] | None = None) -> Iterator[list[T]]:
+def split_batches(items: Iterable[T], size: int, bytes_of: Callable[[T], int] | None = None) -> Iterator[list[T]]:
     """Lists of `size` items; the last may be shorter, and others that would have more than LARGEST_BATCH bytes."""
     batch: list[T] = []
     room = LARGEST_BATCH

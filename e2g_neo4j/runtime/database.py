@@ -77,7 +77,7 @@ def is_old(driver: Driver) -> bool:
         DatabaseError: It is older than `LTS`, and could not run the statements.
     """
     if driver not in _old:
-        with translated(driver):
+        with translate_errors(driver):
             _old[driver] = _check_version(driver.get_server_info().agent) < SEARCH_SINCE
     return _old[driver]
 
@@ -85,7 +85,7 @@ def is_old(driver: Driver) -> bool:
 async def is_old_async(driver: AsyncDriver) -> bool:
     """Like `is_old`, as a coroutine."""
     if driver not in _old:
-        with translated(driver):
+        with translate_errors(driver):
             _old[driver] = _check_version((await driver.get_server_info()).agent) < SEARCH_SINCE
     return _old[driver]
 
@@ -110,7 +110,7 @@ def read(driver: Driver, database: str, request: Read, bookmarks: Bookmarks | No
     Args:
         bookmarks: What the server must have seen, besides the writes of this driver.
     """
-    with translated(driver):
+    with translate_errors(driver):
         text = load(request.statement, variant_for(request.parameters, is_old(driver)), request.vectors)
         query = Query(text, timeout=READ_SECONDS)
         options = {**session_options(driver, database), "default_access_mode": READ_ACCESS, "bookmarks": bookmarks}
@@ -146,7 +146,7 @@ def wait_for(driver: Driver, database: str, bookmarks: Bookmarks) -> None:
     if len(as_text(known)) > LONGEST_BOOKMARK:
         # A bookmark may name other databases. Neo4j keeps those it does not know, so that they add up. Sessions that
         # write go to the leader, which has seen every write: its bookmark replaces all others.
-        with translated(driver), driver.session(database=database) as session:
+        with translate_errors(driver), driver.session(database=database) as session:
             session.run(load("query/ping")).consume()
             manager.update_bookmarks(known, session.last_bookmarks().raw_values)
 
@@ -166,7 +166,7 @@ def write(driver: Driver, database: str, request: Write) -> Rows:
         return rows
 
     is_old(driver)
-    with translated(driver), driver.session(**session_options(driver, database)) as session:
+    with translate_errors(driver), driver.session(**session_options(driver, database)) as session:
         return session.execute_write(work)
 
 
@@ -176,7 +176,7 @@ def _rows(records: Iterable[Record]) -> Rows:
 
 
 @contextmanager
-def locked(driver: Driver, database: str, corpus: str) -> Iterator[Callable[[str], Iterator[dict[str, Any]]]]:
+def lock_corpus(driver: Driver, database: str, corpus: str) -> Iterator[Callable[[str], Iterator[dict[str, Any]]]]:
     """Lock a corpus against writers for the length of one transaction.
 
     Yields:
@@ -185,7 +185,7 @@ def locked(driver: Driver, database: str, corpus: str) -> Iterator[Callable[[str
     """
     parameters = {"corpus": corpus}
     with (
-        translated(driver),
+        translate_errors(driver),
         driver.session(**session_options(driver, database), fetch_size=ROWS_AT_ONCE) as session,
         session.begin_transaction() as transaction,
     ):
@@ -201,7 +201,7 @@ def locked(driver: Driver, database: str, corpus: str) -> Iterator[Callable[[str
 
 async def read_async(driver: AsyncDriver, database: str, request: Read, bookmarks: Bookmarks | None = None) -> Rows:
     """Like `read`, as a coroutine."""
-    with translated(driver):
+    with translate_errors(driver):
         text = load(request.statement, variant_for(request.parameters, await is_old_async(driver)), request.vectors)
         query = Query(text, timeout=READ_SECONDS)
         options = {**session_options(driver, database), "default_access_mode": READ_ACCESS, "bookmarks": bookmarks}
@@ -225,7 +225,7 @@ async def wait_for_async(driver: AsyncDriver, database: str, bookmarks: Bookmark
     await read_async(driver, database, Read("query/ping", {}), bookmarks)
     known = await manager.get_bookmarks()
     if len(as_text(known)) > LONGEST_BOOKMARK:
-        with translated(driver):
+        with translate_errors(driver):
             async with driver.session(database=database) as session:
                 result = await session.run(load("query/ping"))
                 await result.consume()
@@ -249,13 +249,13 @@ async def write_async(driver: AsyncDriver, database: str, request: Write) -> Row
         return rows
 
     await is_old_async(driver)
-    with translated(driver):
+    with translate_errors(driver):
         async with driver.session(**session_options(driver, database)) as session:
             return await session.execute_write(work)
 
 
 @contextmanager
-def translated(driver: object = None) -> Iterator[None]:
+def translate_errors(driver: object = None) -> Iterator[None]:
     """Translate errors of a driver to `E2GError`s, whose advice depends on whose server it is."""
     try:
         yield

@@ -55,7 +55,7 @@ MANAGED: WeakKeyDictionary[Any, ManagedServer] = WeakKeyDictionary()
 def open_driver(where: Address, settings: Settings) -> Driver:
     revive = where.managed.revive if where.managed else None
     resolver = None if revive is None else lambda _: [revive()]
-    driver: Driver = _opened(GraphDatabase.driver, where, settings, resolver)
+    driver: Driver = _open_driver(GraphDatabase.driver, where, settings, resolver)
     with suppress(AttributeError):  # another release of the driver: only its own time-outs apply
         pool: Any = driver._pool
         opener, acquire = pool.opener, pool._acquire_from_pool_checked
@@ -82,7 +82,7 @@ def open_driver(where: Address, settings: Settings) -> Driver:
 
 def open_async_driver(where: Address, settings: Settings) -> AsyncDriver:
     resolve = _resolve_async(where.managed.revive) if where.managed else None
-    driver: AsyncDriver = _opened(AsyncGraphDatabase.driver, where, settings, resolve)
+    driver: AsyncDriver = _open_driver(AsyncGraphDatabase.driver, where, settings, resolve)
     with suppress(AttributeError):
         pool: Any = driver._pool
         opener, acquire = pool.opener, pool._acquire_from_pool_checked
@@ -107,7 +107,7 @@ def open_async_driver(where: Address, settings: Settings) -> AsyncDriver:
     return driver
 
 
-def _opened(driver: Callable[..., Any], where: Address, settings: Settings, resolver: Any) -> Any:
+def _open_driver(driver: Callable[..., Any], where: Address, settings: Settings, resolver: Any) -> Any:
     try:
         opened = driver(
             where.uri,

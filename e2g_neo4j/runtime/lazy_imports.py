@@ -17,7 +17,7 @@ _PROJECT = Path(__file__).resolve().parents[2]
 
 
 @contextmanager
-def hidden(module: str) -> Iterator[None]:
+def hide_module(module: str) -> Iterator[None]:
     """Make imports of a module fail, unless it has been imported."""
     if module in sys.modules:
         yield
@@ -80,5 +80,5 @@ def leave_out_torch() -> None:
 def import_spacy() -> None:
     """Import spaCy. It imports torch, which takes more than a second and is only needed for transformers, unless
     `leave_out_torch` was called."""
-    with nullcontext() if _spacy_needs_torch else hidden("torch"):
+    with nullcontext() if _spacy_needs_torch else hide_module("torch"):
         import spacy  # noqa: F401

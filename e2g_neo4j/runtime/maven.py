@@ -29,7 +29,7 @@ class Artifact:
         return f"{group.replace('.', '/')}/{artifact}/{version}/{'-'.join([artifact, version, *classifier])}.jar"
 
 
-def configured() -> MavenContext:
+def load_context() -> MavenContext:
     """Return the repositories of jgo's configuration file, such as mirrors, followed by Maven Central.
 
     A repository named `central` in that file replaces Maven Central.

@@ -34,7 +34,7 @@ from e2g_neo4j.runtime.requests import (
 )
 from e2g_neo4j.runtime.sync_driver import SyncDriver
 from e2g_neo4j.runtime.threads import each_beside, in_thread
-from e2g_neo4j.runtime.waiting import waiting_for
+from e2g_neo4j.runtime.waiting import report_waiting
 from e2g_neo4j.types.chat import ChatReply
 from e2g_neo4j.types.results import Evidence
 
@@ -71,9 +71,9 @@ class Models(Protocol):
 class Observer(Protocol):
     """Is called before every request, and after it with its result."""
 
-    def requested(self, request: Request) -> None: ...
+    def on_request(self, request: Request) -> None: ...
 
-    def executed(self, request: Request, result: Any) -> None: ...
+    def on_result(self, request: Request, result: Any) -> None: ...
 
 
 class Runner:
@@ -89,7 +89,7 @@ class Runner:
         self._observer: ContextVar[Observer | None] = ContextVar("observer", default=None)
 
     @contextmanager
-    def observed(self, observer: Observer) -> Iterator[None]:
+    def observe(self, observer: Observer) -> Iterator[None]:
         """Notify an observer of the requests that this thread executes within the context, to time them or to count
         round trips. Streamed chat requests, and those that an operation executes in other threads, are not observed."""
         token = self._observer.set(observer)
@@ -100,24 +100,24 @@ class Runner:
 
     def run(self, operation: Operation[T]) -> T:
         """Execute an operation and return its result."""
-        with _closing(operation):
+        with _close_after(operation):
             step = advance(operation, None)
             while not isinstance(step, Done):
-                step = advance(operation, self._executed(step))
+                step = advance(operation, self._execute(step))
             return step.value
 
     def stream(self, operation: Operation[T]) -> Iterator[Evidence | str | T]:
         """Execute an operation. Yield the evidence that it emits, the chat model's text in pieces, and the result."""
-        with _closing(operation):
+        with _close_after(operation):
             step = advance(operation, None)
             while not isinstance(step, Done):
                 if isinstance(step, Chat):
-                    reply = yield from _streamed(step, self._models.stream(step))
+                    reply = yield from _stream_reply(step, self._models.stream(step))
                     step = advance(operation, reply)
                 else:
                     if isinstance(step, Emit):
                         yield step.evidence
-                    step = advance(operation, self._executed(step))
+                    step = advance(operation, self._execute(step))
             yield step.value
 
     def execute(self, request: Read | Write) -> Rows:
@@ -126,14 +126,14 @@ class Runner:
             return database.read(self.driver, self.name, request)
         return database.write(self.driver, self.name, request)
 
-    def _executed(self, request: Request) -> Any:
+    def _execute(self, request: Request) -> Any:
         observer = self._observer.get()
         if observer:
-            observer.requested(request)
-        with waiting_for(_describe(request)):
+            observer.on_request(request)
+        with report_waiting(_describe(request)):
             result = self._result(request)
         if observer:
-            observer.executed(request, result)
+            observer.on_result(request, result)
         return result
 
     def _result(self, request: Request) -> Any:
@@ -201,7 +201,7 @@ class AsyncRunner:
     async def ask(self, operation: Operation[T]) -> T:
         """Like `run`, for questions. Their steps are short and run in a small thread pool."""
         driver = await self._connect()
-        with _closing(operation):
+        with _close_after(operation):
             step = await self._advance_in_pool(operation, None)
             while not isinstance(step, Done):
                 step = await self._advance_in_pool(operation, await self._result(driver, step))
@@ -210,7 +210,7 @@ class AsyncRunner:
     async def look_up(self, operation: Operation[T]) -> T:
         """Like `ask`, for operations whose steps compute next to nothing: they run in the event loop."""
         driver = await self._connect()
-        with _closing(operation):
+        with _close_after(operation):
             step = advance(operation, None)
             while not isinstance(step, Done):
                 step = advance(operation, await self._result(driver, step))
@@ -219,14 +219,14 @@ class AsyncRunner:
     async def stream(self, operation: Operation[T]) -> AsyncGenerator[Evidence | str | T, None]:
         """Like `Runner.stream`, as an async iterator."""
         driver = await self._connect()
-        with _closing(operation):
+        with _close_after(operation):
             step = await self._advance_in_pool(operation, None)
             while not isinstance(step, Done):
                 if isinstance(step, Chat):
                     reply: Any = None
                     async with aclosing(self._models.stream_async(step)) as pieces:
                         async for piece in pieces:
-                            reply, text = _filtered(step, piece)
+                            reply, text = _filter_piece(step, piece)
                             if text:
                                 yield text
                 else:
@@ -315,16 +315,16 @@ async def _advance_in_thread(operation: Operation[T], result: Any, cancelled: Ev
         raise
 
 
-def _streamed(request: Chat, pieces: Iterator[str | ChatReply]) -> Generator[str, None, Any]:
+def _stream_reply(request: Chat, pieces: Iterator[str | ChatReply]) -> Generator[str, None, Any]:
     reply: ChatReply | None = None
     for piece in pieces:
-        reply, text = _filtered(request, piece)
+        reply, text = _filter_piece(request, piece)
         if text:
             yield text
     return reply
 
 
-def _filtered(request: Chat, piece: str | ChatReply) -> tuple[ChatReply | None, str]:
+def _filter_piece(request: Chat, piece: str | ChatReply) -> tuple[ChatReply | None, str]:
     """Return the complete reply, if this is the last piece, and the text to show now."""
     if isinstance(piece, ChatReply):
         return piece, request.shown.end()
@@ -332,7 +332,7 @@ def _filtered(request: Chat, piece: str | ChatReply) -> tuple[ChatReply | None, 
 
 
 @contextmanager
-def _closing(operation: Operation[Any]) -> Iterator[None]:
+def _close_after(operation: Operation[Any]) -> Iterator[None]:
     try:
         yield
     finally:

@@ -11,7 +11,7 @@ logger = logging.getLogger("e2g_neo4j.waiting")
 
 
 @contextmanager
-def waiting_for(what: str) -> Iterator[Callable[[int, int], None]]:
+def report_waiting(what: str) -> Iterator[Callable[[int, int], None]]:
     """Log what happens within this, such as "Starting Neo4j", and how long it took. Yields a function for progress, to
     be called with (done, total).
 

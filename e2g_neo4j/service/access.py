@@ -90,8 +90,8 @@ class Authenticate:
         elif text is not None:
             digest = sha256(text.encode()).digest()
             known = self._accounts.get(digest) if connection.scope["path"] in QUESTIONS else None
-            with self._limits.questions.waiting(known) if known else nullcontext():
-                found = await self._client.runner.look_up(keys.verified(text))
+            with self._limits.questions.wait(known) if known else nullcontext():
+                found = await self._client.runner.look_up(keys.verify_key(text))
             if found:
                 caller = caller_of(*found)
                 self._accounts[digest] = caller.account
@@ -207,12 +207,12 @@ async def current_caller(
 def needs(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     """Return a dependency: the caller, who must have a scope. It waits for the bookmark of the request."""
 
-    async def allowed(request: Request, caller: Annotated[Caller, Depends(current_caller)]) -> Caller:
+    async def check_caller(request: Request, caller: Annotated[Caller, Depends(current_caller)]) -> Caller:
         check_scope(caller, scope)
         await request.state.catch_up()
         return caller
 
-    return allowed
+    return check_caller
 
 
 def check_scope(caller: Caller, scope: Scope) -> None:
@@ -241,7 +241,7 @@ async def graph_admin(caller: Annotated[Caller, Depends(needs("admin"))]) -> Cal
     return caller
 
 
-def seen_by(caller: Caller, task: TaskInfo) -> TaskInfo:
+def hide_from_caller(caller: Caller, task: TaskInfo) -> TaskInfo:
     """Return a task as its caller may see it: only who may use the user's graph sees what was found there."""
     if task.kind in OF_USERS_GRAPH and not caller.is_graph_admin:
         return replace(task, result=None, error=None)
@@ -272,17 +272,17 @@ def file_name(source: str) -> str:
     return path[1] if path else source
 
 
-def shown_evidence(evidence: Evidence, caller: Caller) -> Evidence:
+def hide_in_evidence(evidence: Evidence, caller: Caller) -> Evidence:
     return evidence if _sees_paths(caller) else replace(evidence, passages=tuple(map(_passage, evidence.passages)))
 
 
-def shown_answer(answer: Answer, caller: Caller, base: str) -> Answer:
+def hide_in_answer(answer: Answer, caller: Caller, base: str) -> Answer:
     """Return an answer as a caller may see it, with links under the address of the service."""
     citations = tuple(replace(one, url=link_of(one, base)) for one in answer.citations)
     if _sees_paths(caller):
         return replace(answer, citations=citations)
     citations = tuple(replace(one, passage=_passage(one.passage)) for one in citations)
-    evidence = shown_evidence(answer.evidence, caller)
+    evidence = hide_in_evidence(answer.evidence, caller)
     return replace(answer, citations=citations, given=tuple(map(_passage, answer.given)), evidence=evidence)
 
 
@@ -295,17 +295,17 @@ def link_of(citation: Citation, base: str) -> str | None:
     return f"{base}/ui/#/{document}?at={passage.shown.start}"
 
 
-def shown_document(document: DocumentInfo, caller: Caller) -> DocumentInfo:
+def hide_in_document(document: DocumentInfo, caller: Caller) -> DocumentInfo:
     name = document.source if _sees_paths(caller) else file_name(document.source)
     why = document.why and document.why.replace(document.source, name)
     return replace(document, source=name, why=why)
 
 
-def shown_text(text: DocumentText, caller: Caller) -> DocumentText:
+def hide_in_text(text: DocumentText, caller: Caller) -> DocumentText:
     return text if _sees_paths(caller) else replace(text, source=file_name(text.source))
 
 
-def shown_properties(properties: dict[str, object], caller: Caller) -> dict[str, object]:
+def hide_properties(properties: dict[str, object], caller: Caller) -> dict[str, object]:
     source = properties.get("source")
     hidden = isinstance(source, str) and not _sees_paths(caller)
     return {**properties, "source": file_name(str(source))} if hidden else properties

@@ -43,13 +43,13 @@ class ReadYourWrites:
         if scope["path"] == "/mcp":
             await catch_up()
 
-        async def sending(message: Message) -> None:
+        async def send_bookmark(message: Message) -> None:
             if message["type"] == "http.response.start" and scope["method"] not in ("GET", "HEAD"):
                 with suppress(E2GError):  # the reply is worth more
                     MutableHeaders(scope=message)[HEADER] = await self._client.bookmark()
             await send(message)
 
-        await self._app(scope, receive, sending)
+        await self._app(scope, receive, send_bookmark)
         return None
 
     async def _wait_for(self, bookmark: str, key: str) -> None:

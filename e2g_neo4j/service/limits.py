@@ -105,12 +105,12 @@ class Turns:
         self._each = 0.0  # seconds that each took of late
 
     @contextmanager
-    def waiting(self, account: str) -> Iterator[None]:
+    def wait(self, account: str) -> Iterator[None]:
         """Count one as waiting. Raises a 429 if too many of the account do, to get their turns in time."""
         now = self._waiting[account]
         if now >= MAX_WAITING or now * self._each / self._of_key > self._seconds / 2:
             raise busy(f"The service is busy: {now} {self._work} of this key wait for their turn already.")
-        with counted(self._waiting, account):
+        with count(self._waiting, account):
             yield
 
     @asynccontextmanager
@@ -119,7 +119,7 @@ class Turns:
         has taken more than `seconds`."""
         async with AsyncExitStack() as stack:
             try:
-                with self.waiting(account):
+                with self.wait(account):
                     async with asyncio.timeout(self._seconds):
                         await stack.enter_async_context(self._of[account])
                         await stack.enter_async_context(self._all)
@@ -270,13 +270,13 @@ class CutBodies:
         headers = Headers(scope=scope) if scope["type"] == "http" else {}
         is_open = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
 
-        async def receiving() -> Message:
+        async def receive_piece() -> Message:
             nonlocal is_open
             message = await receive()
             is_open = message.get("more_body", False)
             return message
 
-        async def sending(message: Message) -> None:
+        async def send_piece(message: Message) -> None:
             if is_open and message["type"] == "http.response.start":
                 MutableHeaders(scope=message)["Connection"] = "close"
             ends = not message.get("more_body", False)
@@ -286,11 +286,11 @@ class CutBodies:
             with suppress(TimeoutError):
                 async with asyncio.timeout(READ_ON_SECONDS):
                     while is_open:
-                        await receiving()
+                        await receive_piece()
             await send({"type": "http.response.body"})
             return None
 
-        await self._app(scope, receiving, sending)
+        await self._app(scope, receive_piece, send_piece)
 
 
 class Shares:
@@ -314,22 +314,22 @@ class Shares:
             raise busy(f"The service answers {MAX_REQUESTS} requests already, its maximum.")
         if self._requests[caller.account] >= MAX_REQUESTS_OF_KEY:
             raise busy(f"{MAX_REQUESTS_OF_KEY} requests of this key are being answered already, the maximum.")
-        with counted(self._requests, caller.account):
-            await self._app(scope, self._bounded(receive, caller.account), send)
+        with count(self._requests, caller.account):
+            await self._app(scope, self._limit_time(receive, caller.account), send)
         return None
 
-    def _bounded(self, receive: Receive, key: str) -> Receive:
+    def _limit_time(self, receive: Receive, key: str) -> Receive:
         """Return `receive` with a limit of the time that it waits for the body of a request."""
         waited, size, complete = 0.0, 0, False
 
-        async def receiving() -> Message:
+        async def receive_in_time() -> Message:
             nonlocal waited, size, complete
             if complete:  # what follows is that the client leaves
                 return await receive()
             crowded = self._bodies[key] >= MAX_BODIES_OF_KEY
             began = time.monotonic()
             try:
-                with counted(self._bodies, key):
+                with count(self._bodies, key):
                     patience = ARRIVED_SECONDS if crowded else BODY_SECONDS + size / BODY_RATE - waited
                     async with asyncio.timeout(patience):
                         message = await receive()
@@ -344,11 +344,11 @@ class Shares:
             complete = not message.get("more_body", False)
             return message
 
-        return receiving
+        return receive_in_time
 
 
 @contextmanager
-def counted(counter: Counter[str], key: str) -> Iterator[None]:
+def count(counter: Counter[str], key: str) -> Iterator[None]:
     """Count a key for the length of the context."""
     counter[key] += 1
     try:

@@ -34,7 +34,7 @@ from starlette.types import Receive, Scope, Send
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import E2GError, NotFoundError
 from e2g_neo4j.graph import catalog
-from e2g_neo4j.models.chat.prompts import filled, load_prompt
+from e2g_neo4j.models.chat.prompts import fill_prompt, load_prompt
 from e2g_neo4j.service.mcp_tools import SCOPES, CallerOf, ModelOf, Tools, Turn, add_tools
 from e2g_neo4j.service.mcp_writing import DirectWriter, Writer
 from e2g_neo4j.service.problems import fault_message
@@ -98,14 +98,14 @@ def create_mcp(
         ConfigurationError: the configured chat model cannot be created.
     """
     tools = Tools(client, caller_of, writer or DirectWriter(client), model_of, turn)
-    with _logging_unchanged():
+    with _keep_logging():
         server = _Server(
             "e2g-neo4j",
             title="E²GraphRAG in Neo4j",
             instructions=INSTRUCTIONS,
             version=version("e2g-neo4j"),
             subscriptions=False,
-            middleware=[_permitted(tools)],
+            middleware=[_permission_filter(tools)],
         )
     add_tools(server, tools, chat=client.models.chat_model is not None, write=writer is not None)
     _add_resources(server, tools)
@@ -176,10 +176,10 @@ def _caller_in(scope: Any) -> Caller | None:
     return caller if isinstance(caller, Caller) else None
 
 
-def _permitted(tools: Tools) -> Any:
+def _permission_filter(tools: Tools) -> Any:
     """Return the middleware that lists what the caller may use: the tools of its scopes, and its corpora."""
 
-    async def listed(context: ServerRequestContext[Any, Any], call_next: Any) -> Any:
+    async def filter_list(context: ServerRequestContext[Any, Any], call_next: Any) -> Any:
         result = await call_next(context)
         if context.method == "tools/list":
             scopes = tools.caller_of(context.request).scopes
@@ -192,7 +192,7 @@ def _permitted(tools: Tools) -> Any:
                 return {**result, "resources": [*result["resources"], *map(_documents_resource, corpora)]}
         return result
 
-    return listed
+    return filter_list
 
 
 def _brief(tool: dict[str, Any]) -> dict[str, Any]:
@@ -232,7 +232,7 @@ def _add_resources(server: MCPServer[Any], tools: Tools) -> None:
             )
             for one in found
         ]
-        return tools.results.listing("Documents of the corpus" + (", the first by title" if more else ""), lines)
+        return tools.results.format_list("Documents of the corpus" + (", the first by title" if more else ""), lines)
 
     @server.resource("e2g://{corpus}/documents/{document}", name="Text of a document", security=any_name)
     async def _text(corpus: str, document: str, context: Context[Any, Any]) -> str:
@@ -250,12 +250,12 @@ def _add_prompts(server: MCPServer[Any]) -> None:
         where = f" of the corpus {corpus!r}" if corpus else ""
         corpora = f" and corpora {json.dumps([corpus])}" if corpus else ""
         prompt = load_prompt(PROMPTS / "answer_with_citations.txt")
-        return filled(prompt, question=question, where=where, corpora=corpora)
+        return fill_prompt(prompt, question=question, where=where, corpora=corpora)
 
     @server.prompt(title="Map out a corpus")
     def map_corpus(corpus: str = "") -> str:
         """Find out what a corpus is about: documents, themes, names and how they are related."""
-        return filled(load_prompt(PROMPTS / "map_corpus.txt"), where=f" {corpus!r}" if corpus else "")
+        return fill_prompt(load_prompt(PROMPTS / "map_corpus.txt"), where=f" {corpus!r}" if corpus else "")
 
 
 @contextmanager
@@ -270,7 +270,7 @@ def _as_resource_errors() -> Iterator[None]:
 
 
 @contextmanager
-def _logging_unchanged() -> Iterator[None]:
+def _keep_logging() -> Iterator[None]:
     """Leave the root logger as it is, which the SDK configures when a server is created."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level

@@ -16,7 +16,7 @@ from pydantic_core import to_jsonable_python
 
 from e2g_neo4j.browser.statements import params
 from e2g_neo4j.graph.catalog import evidence_parameters
-from e2g_neo4j.models.chat.prompts import delimited, delimiter_for
+from e2g_neo4j.models.chat.prompts import delimit, delimiter_for
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.service.access import file_name
@@ -126,20 +126,20 @@ class Results:
 
         return self._fit(Fitted[DocumentText], len(found.text), keep, _span_lines)
 
-    def listing(self, head: str, lines: Sequence[str]) -> str:
+    def format_list(self, head: str, lines: Sequence[str]) -> str:
         """Return as many lines as fit, fenced, below a head without names, for a resource."""
         text = "\n".join(lines)
         kept = self._cut(text, RESOURCE_TOKENS)
         if kept != text:
             kept = kept.rpartition("\n")[0]
             head += f", the first {len(kept.splitlines())} of {len(lines)}"
-        return _fenced(head, kept)
+        return _fence(head, kept)
 
     def document(self, found: DocumentText) -> str:
         """Return the beginning of a document, fenced, for a resource."""
         text = self._cut(found.text, RESOURCE_TOKENS)
         head = f"Document {found.document}, characters 0 to {len(text)} of {found.characters}"
-        return _fenced(head, f"{_line(found.title)}\n\n{text}")
+        return _fence(head, f"{_line(found.title)}\n\n{text}")
 
     def _fit(
         self, kind: type[Fitted[T]], number: int, keep: Callable[[int], T], lines: Callable[[T, str], list[str]]
@@ -178,13 +178,13 @@ def _rows(shown: object, fence: str) -> list[str]:
         json.dumps({name: one for name, one in row.items() if one not in (None, "", [], {})}, ensure_ascii=False)
         for row in (tree if isinstance(tree, list) else [tree])
     ]
-    return [delimited("\n".join(rows), fence) if tree else "Nothing was found."]
+    return [delimit("\n".join(rows), fence) if tree else "Nothing was found."]
 
 
 def _passage_lines(shown: Evidence, fence: str) -> list[str]:
     lines = [f"Route {shown.route}: <{fence}>{_line(shown.reason)}</{fence}>"]
     for number, one in enumerate(shown.passages, 1):
-        lines += ["", _head(number, one, fence), delimited(one.text, fence)]
+        lines += ["", _head(number, one, fence), delimit(one.text, fence)]
     return lines if shown.passages else [*lines, "No passages."]
 
 
@@ -194,7 +194,7 @@ def _explanation_lines(shown: Explanation, fence: str) -> list[str]:
         *(_head(number, one, fence) for number, one in enumerate(shown.evidence.passages, 1)),
         "",
         "To see the graph in Neo4j Browser, run one after the other:",
-        delimited(shown.cypher, fence),
+        delimit(shown.cypher, fence),
     ]
 
 
@@ -202,7 +202,7 @@ def _answer_lines(shown: Answer, fence: str) -> list[str]:
     searched_as = _line(shown.evidence.searched_as)
     return [
         *([f"Searched as: <{fence}>{searched_as}</{fence}>"] if searched_as else []),
-        delimited(shown.text or "", fence),
+        delimit(shown.text or "", fence),
         "",
         "Citations:",
         *(_head(one.number, one.passage, fence) for one in shown.citations),
@@ -212,7 +212,7 @@ def _answer_lines(shown: Answer, fence: str) -> list[str]:
 def _span_lines(shown: DocumentText, fence: str) -> list[str]:
     head = f"Document {shown.document}, characters {shown.start} to {shown.end} of {shown.characters}: "
     more = [f"It goes on at {shown.end}."] if shown.end < shown.characters else []
-    return [f"{head}<{fence}>{_line(shown.title)}</{fence}>", delimited(shown.text, fence), *more]
+    return [f"{head}<{fence}>{_line(shown.title)}</{fence}>", delimit(shown.text, fence), *more]
 
 
 def _head(number: int, one: Passage, fence: str) -> str:
@@ -257,12 +257,12 @@ def _clean(value: Any, fence: str = "", name: str = "") -> Any:
         return value
     if name != "text":
         return _line(value)
-    return delimited(value, fence) if fence else value
+    return delimit(value, fence) if fence else value
 
 
-def _fenced(head: str, text: str) -> str:
+def _fence(head: str, text: str) -> str:
     fence = delimiter_for(text)
-    return "\n".join([head, NOTICE.format(fence=fence), delimited(text, fence)])
+    return "\n".join([head, NOTICE.format(fence=fence), delimit(text, fence)])
 
 
 def _line(text: str) -> str:

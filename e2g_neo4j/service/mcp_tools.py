@@ -106,13 +106,13 @@ def with_our_errors(tool: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]
     """Report errors of this package to the model with their messages. Others have their messages withheld."""
 
     @functools.wraps(tool)
-    async def reporting(*args: P.args, **kwargs: P.kwargs) -> T:
+    async def report_errors(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return await tool(*args, **kwargs)
         except (E2GError, ProblemError) as error:
             raise ToolError(str(error)) from None
 
-    return reporting
+    return report_errors
 
 
 class Tools:
@@ -177,7 +177,7 @@ class Tools:
     ) -> Annotated[CallToolResult, Fitted[Evidence]]:
         """Find the passages of indexed documents that answer a question, best first. Cite them by their numbers, the
         first as [1]. A whole question with full names works better than keywords."""
-        found = await self._retrieved(context, question, corpora, k, tokens, mode=mode, llm=llm, where=where or ())
+        found = await self._retrieve(context, question, corpora, k, tokens, mode=mode, llm=llm, where=where or ())
         return await to_thread.run_sync(self.results.passages, found)
 
     async def explain(
@@ -193,7 +193,7 @@ class Tools:
     ) -> Annotated[CallToolResult, Fitted[Explanation]]:
         """Explain how `search` finds its passages: the entities of the question, the paths between them, the route that
         was taken and why, and Cypher that shows the evidence in Neo4j Browser."""
-        found = await self._retrieved(context, question, corpora, k, tokens, mode=mode, llm=llm, where=where or ())
+        found = await self._retrieve(context, question, corpora, k, tokens, mode=mode, llm=llm, where=where or ())
         return await to_thread.run_sync(self.results.explanation, found)
 
     async def ask(
@@ -298,7 +298,7 @@ class Tools:
         await self.client.runner.run(catalog.document(chosen, document))
         return self.results.task(await self._writer.delete_document(caller, chosen, document))
 
-    async def _retrieved(
+    async def _retrieve(
         self, context: Context[Any, Any], question: str, corpora: CorpusNames, k: K, tokens: Tokens, **how: Any
     ) -> Evidence:
         caller = self.caller(context, "read")

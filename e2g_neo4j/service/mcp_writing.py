@@ -10,8 +10,8 @@ from uuid import uuid4
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.graph import tasks
-from e2g_neo4j.service.access import seen_by
-from e2g_neo4j.service.uploads import submitted, text_parts
+from e2g_neo4j.service.access import hide_from_caller
+from e2g_neo4j.service.uploads import submit_task, text_parts
 from e2g_neo4j.types.documents import UPLOAD
 from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.service import Caller, TaskInfo, TaskKind
@@ -49,16 +49,16 @@ class DirectWriter:
         document = from_text(text, corpus=corpus, source=source, title=title, max_bytes=limit, properties=properties)
         report = await self._client.index([document], corpus=corpus)
         result = {"document": document.id, "chunks": report.chunks, "unchanged": report.unchanged}
-        return self._done(caller, "index", corpus, result)
+        return self._report_done(caller, "index", corpus, result)
 
     async def delete_document(self, caller: Caller, corpus: str, document: str) -> TaskInfo:
         deleted = await self._client.delete([document], corpus=corpus)
-        return self._done(caller, "delete", corpus, {"documents": [one.id for one in deleted]})
+        return self._report_done(caller, "delete", corpus, {"documents": [one.id for one in deleted]})
 
     async def task(self, caller: Caller, task: str) -> TaskInfo | None:
         return self._tasks.get(task)
 
-    def _done(self, caller: Caller, kind: TaskKind, corpus: str, result: dict[str, object]) -> TaskInfo:
+    def _report_done(self, caller: Caller, kind: TaskKind, corpus: str, result: dict[str, object]) -> TaskInfo:
         now = int(time.time() * 1000)
         done = TaskInfo(uuid4().hex, kind, corpus, caller.key, "succeeded", now, done=1, total=1, result=result)
         self._tasks[done.id] = done
@@ -75,18 +75,18 @@ class QueueWriter:
         self, caller: Caller, corpus: str, title: str, text: str, properties: Properties | None
     ) -> TaskInfo:
         parameters = {"documents": [{"source": title, "title": title, "properties": properties}]}
-        task = await submitted(self._client, caller, "index", corpus, parameters, files=[text_parts(title, text)])
+        task = await submit_task(self._client, caller, "index", corpus, parameters, files=[text_parts(title, text)])
         _log("index_text", task)
         return task
 
     async def delete_document(self, caller: Caller, corpus: str, document: str) -> TaskInfo:
-        task = await submitted(self._client, caller, "delete", corpus, {"documents": [document]})
+        task = await submit_task(self._client, caller, "delete", corpus, {"documents": [document]})
         _log("delete_document", task, document)
         return task
 
     async def task(self, caller: Caller, task: str) -> TaskInfo | None:
         found = await self._client.runner.ask(tasks.get(task))
-        return seen_by(caller, found) if found is not None and caller.sees(found.corpus) else None
+        return hide_from_caller(caller, found) if found is not None and caller.sees(found.corpus) else None
 
 
 def _log(tool: str, task: TaskInfo, document: str | None = None) -> None:

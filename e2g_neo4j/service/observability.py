@@ -53,7 +53,7 @@ class Metrics:
             "e2g_oldest_queued_task_seconds", "Age of the task that has waited longest.", registry=self.registry
         )
 
-    def retrieved(self, evidence: Evidence, seconds: float) -> None:
+    def record_retrieval(self, evidence: Evidence, seconds: float) -> None:
         self.retrieval.labels(evidence.route, evidence.mode).observe(seconds)
 
     def used(self, prompt: int, completion: int) -> None:
@@ -79,7 +79,7 @@ class Observe:
         state["request_id"] = request_id
         began, status = time.perf_counter(), 500
 
-        async def sending(message: Message) -> None:
+        async def send_with_id(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -88,7 +88,7 @@ class Observe:
 
         self._metrics.in_flight.inc()
         try:
-            await self._app(scope, receive, sending)
+            await self._app(scope, receive, send_with_id)
         finally:
             self._metrics.in_flight.dec()
             self._record(scope, status, request_id, time.perf_counter() - began)
@@ -109,12 +109,12 @@ class Observe:
                 "key": caller.key if caller else None,
                 "refused_key": scope["state"].get("refused_key"),
                 "address": client[0] if client and status == 401 else None,
-                **_changed(scope),
+                **_describe_change(scope),
             },
         )
 
 
-def _changed(scope: Scope) -> dict[str, str | None]:
+def _describe_change(scope: Scope) -> dict[str, str | None]:
     """Return the corpus, and what in it, that a request changes or exports. Those of other requests are not logged."""
     if scope["method"] in ("GET", "HEAD") and not scope["path"].endswith("/export"):
         return {}

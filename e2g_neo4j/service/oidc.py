@@ -92,12 +92,12 @@ class Issuer:
         """Return the issuer's key with an id, or its only key. The keys are read when they are old, or lack the id."""
         async with self._fetching:
             now = time.monotonic()
-            found = self._known(kid)
+            found = self._find_key(kid)
             age = now - self._fetched
             if (age > KEYS_SECONDS or (found is None and age > REFETCH_SECONDS)) and now - self._failed > RETRY_SECONDS:
                 try:
                     self._keys = await self._fetch()
-                    self._fetched, found = time.monotonic(), self._known(kid)
+                    self._fetched, found = time.monotonic(), self._find_key(kid)
                 except (httpx.HTTPError, httpx.InvalidURL, jwt.PyJWTError, ValueError, TypeError, KeyError) as error:
                     logger.warning("The keys of the OIDC issuer cannot be read (%s).", type(error).__name__)
                     self._failed = time.monotonic()
@@ -106,7 +106,7 @@ class Issuer:
                 raise ProblemError(503, "issuer_unreachable", detail, {"Retry-After": str(RETRY_SECONDS)})
             return found
 
-    def _known(self, kid: Any) -> jwt.PyJWK | None:
+    def _find_key(self, kid: Any) -> jwt.PyJWK | None:
         if kid is None:
             return self._keys[0] if len(self._keys) == 1 else None
         return next((key for key in self._keys if key.key_id == kid), None)

@@ -22,9 +22,9 @@ from e2g_neo4j.answering.citations import citations_in
 from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
 from e2g_neo4j.retrieval.options import MAX_QUESTION, TURNS
 from e2g_neo4j.runtime.requests import Chat, Operation
-from e2g_neo4j.service.access import Asker, shown_answer
+from e2g_neo4j.service.access import Asker, hide_in_answer
 from e2g_neo4j.service.limits import MAX_BODY
-from e2g_neo4j.service.problems import ProblemError, documented, streamed
+from e2g_neo4j.service.problems import ProblemError, error_responses, stream_response
 from e2g_neo4j.service.routes.questions import answer_pieces
 from e2g_neo4j.service.schemas import MAX_CORPORA, AskedQuestion
 from e2g_neo4j.service.state import State, state_of
@@ -110,7 +110,7 @@ class CompletionBody(BaseModel):
         }
         for name, wrong in unsupported.items():
             if wrong:
-                raise refused(f"This value of the parameter {name!r} is not supported.")
+                raise refusal_error(f"This value of the parameter {name!r} is not supported.")
 
 
 class ModelInfo(BaseModel):
@@ -196,7 +196,7 @@ class Reply:
         ]
 
 
-@router.get("/models", responses=documented())
+@router.get("/models", responses=error_responses())
 async def models(request: Request, caller: Asker) -> ModelList:
     """List the models: one for each corpus that the key may see, and one without retrieval."""
     corpora = caller.visible(await state_of(request).client.corpora())
@@ -204,7 +204,7 @@ async def models(request: Request, caller: Asker) -> ModelList:
     return ModelList(data=[ModelInfo(id=one) for one in (*ids, PLAIN)])
 
 
-@router.get("/models/{model:path}", responses=documented(404))
+@router.get("/models/{model:path}", responses=error_responses(404))
 async def model(request: Request, model: Model, caller: Asker) -> ModelInfo:
     """Return a model."""
     await corpora_of(state_of(request), caller, model)
@@ -214,7 +214,8 @@ async def model(request: Request, model: Model, caller: Asker) -> ModelInfo:
 @router.post(
     "/chat/completions",
     response_model=Completion,
-    responses=documented(404, 409, 501, 502) | streamed("The reply; with `stream`, its chunks and `[DONE]`."),
+    responses=error_responses(404, 409, 501, 502)
+    | stream_response("The reply; with `stream`, its chunks and `[DONE]`."),
 )
 async def complete(request: Request, body: CompletionBody, caller: Asker) -> Response:
     """Answer the last message of the user from the corpora that the model names."""
@@ -242,7 +243,7 @@ async def corpora_of(state: State, caller: Caller, model: str) -> tuple[str, ...
     if not model.startswith(PREFIX) or not set(corpora) <= set(visible):
         raise ProblemError(404, "model_not_found", f"The model {model!r} does not exist, or this key may not use it.")
     if len(corpora) > MAX_CORPORA:
-        raise refused(f"The model names {len(corpora)} corpora; the maximum is {MAX_CORPORA}.")
+        raise refusal_error(f"The model names {len(corpora)} corpora; the maximum is {MAX_CORPORA}.")
     return corpora
 
 
@@ -254,10 +255,10 @@ async def _reply_pieces(state: State, caller: Caller, body: CompletionBody) -> A
     corpora, messages = await corpora_of(state, caller, body.model), body.messages
     last = max((n for n, message in enumerate(messages) if message.role == "user"), default=None)
     if last is None:
-        raise refused("There is no message with the role `user`.")
+        raise refusal_error("There is no message with the role `user`.")
     question, max_tokens = text_of(messages[last]), body.max_completion_tokens or body.max_tokens
     if not question.strip():
-        raise refused("The last message of the user is empty.")
+        raise refusal_error("The last message of the user is empty.")
     if not corpora:
         most = state.client.settings.answer_tokens
         request = ChatRequest(
@@ -268,7 +269,7 @@ async def _reply_pieces(state: State, caller: Caller, body: CompletionBody) -> A
         )
         pieces = _plain_pieces(state, caller, request)
     elif len(question) > MAX_QUESTION:
-        raise refused(f"The question has {len(question)} characters; the maximum is {MAX_QUESTION}.")
+        raise refusal_error(f"The question has {len(question)} characters; the maximum is {MAX_QUESTION}.")
     else:
         turns = turns_of(messages[:last])
         asked = AskedQuestion(question=question, corpora=corpora, max_tokens=max_tokens, history=turns)
@@ -286,7 +287,7 @@ def turns_of(messages: Sequence[ChatMessage]) -> tuple[Turn, ...]:
     turns: list[Turn] = []
     answer = ""
     for message in reversed(messages):
-        text = _written(message) if message.role in ("user", "assistant") else ""
+        text = _text_of(message) if message.role in ("user", "assistant") else ""
         if message.role == "assistant":
             answer = text or answer
         elif text.strip():
@@ -302,18 +303,18 @@ def text_of(message: ChatMessage) -> str:
     parts = message.content if isinstance(message.content, list) else []
     other = next((part.type for part in parts if part.type != "text"), None)
     if other is not None:
-        raise refused(f"A message has a part of type {other!r}. Only text can be read.")
-    return _written(message)
+        raise refusal_error(f"A message has a part of type {other!r}. Only text can be read.")
+    return _text_of(message)
 
 
-def _written(message: ChatMessage) -> str:
+def _text_of(message: ChatMessage) -> str:
     """Return the text of a message, without its other parts."""
     if isinstance(message.content, str):
         return message.content
     return "\n".join(part.text for part in message.content or [] if part.type == "text")
 
 
-def refused(detail: str) -> ProblemError:
+def refusal_error(detail: str) -> ProblemError:
     return ProblemError(400, "unsupported", detail)
 
 
@@ -322,7 +323,7 @@ async def _answer_pieces(state: State, caller: Caller, question: AskedQuestion) 
         async for piece in pieces:
             if isinstance(piece, Answer):
                 finish: Finish = "stop" if piece.finished else "length"
-                cited = shown_answer(piece, caller, state.public_url).citations
+                cited = hide_in_answer(piece, caller, state.public_url).citations
                 yield Reply(piece.text or "", finish, cited, piece.prompt_tokens, piece.completion_tokens)
             else:
                 yield piece if isinstance(piece, str) else ""

@@ -213,7 +213,7 @@ def add_problems(app: FastAPI) -> None:
             return problem(request_id(request), 422, "invalid_json", "The body is not valid JSON.")
         return problem(request_id(request), 422, "invalid", " ".join(map(fault_message, faults[:5])))
 
-    def failed(request: Request, error: Exception) -> JSONResponse:
+    def report_failure(request: Request, error: Exception) -> JSONResponse:
         logger.error("Request %s failed.", request_id(request), exc_info=error)
         return problem_of(error, request_id(request))
 
@@ -221,7 +221,7 @@ def add_problems(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, reply)
     app.add_exception_handler(ProblemError, reply)
     app.add_exception_handler(E2GError, reply)
-    app.add_exception_handler(Exception, failed)
+    app.add_exception_handler(Exception, report_failure)
 
 
 def busy(detail: str) -> ProblemError:
@@ -241,7 +241,7 @@ class Problems:
             return await self._app(scope, receive, send)
         status = 0
 
-        async def sending(message: Message) -> None:
+        async def send_problem(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 plain = Headers(scope=message).get("content-type", "").startswith("text/plain")
@@ -254,7 +254,7 @@ class Problems:
                 await reply(scope, receive, send)
 
         try:
-            await self._app(scope, receive, sending)
+            await self._app(scope, receive, send_problem)
         except (ProblemError, E2GError) as error:
             await problem_of(error, scope["state"]["request_id"])(scope, receive, send)
         return None
@@ -270,7 +270,7 @@ def fault_message(fault: Mapping[str, Any]) -> str:
     return f"{place}: {message}." if place else f"{message}."
 
 
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the `responses` of a route: these errors, and those of every route."""
     every = (400, 401, 403, 408, 413, 415, 422, 429, 500, 503)
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
@@ -280,6 +280,6 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def streamed(description: str) -> dict[int | str, dict[str, Any]]:
+def stream_response(description: str) -> dict[int | str, dict[str, Any]]:
     """Return the `responses` of a route whose reply is a stream."""
     return {200: {"description": description, "content": {"text/event-stream": {"schema": {"type": "string"}}}}}

@@ -129,7 +129,7 @@ class CorpusInfo(BaseModel):
     documents: int
 
 
-def _checked(check: Callable[[T], Any], given: T) -> Any:
+def _check(check: Callable[[T], Any], given: T) -> Any:
     """Return what a check returns. Its InputError becomes a ValueError, which pydantic reports with the field."""
     try:
         return check(given)
@@ -139,14 +139,14 @@ def _checked(check: Callable[[T], Any], given: T) -> Any:
 
 Given = Annotated[
     dict[str, Any] | None,
-    AfterValidator(lambda given: None if given is None else dict(_checked(check_properties, given))),
+    AfterValidator(lambda given: None if given is None else dict(_check(check_properties, given))),
 ]
 """Properties of a document."""
 
 Names = Annotated[
     list[str],
     Field(max_length=MAX_PROPERTIES, fail_fast=True),
-    AfterValidator(lambda given: list(_checked(check_names, given))),
+    AfterValidator(lambda given: list(_check(check_names, given))),
 ]
 """Names of properties."""
 

@@ -45,16 +45,16 @@ class MeteredModel:
 
     def ask(self, request: ChatRequest) -> ChatReply:
         with self.reserve(self.count(request.text) + request.max_tokens):
-            return self._counted(self.model.ask(request))
+            return self._count(self.model.ask(request))
 
     async def ask_async(self, request: ChatRequest) -> ChatReply:
         with self.reserve(await in_thread(self.count, request.text) + request.max_tokens):
-            return self._counted(await self.model.ask_async(request))
+            return self._count(await self.model.ask_async(request))
 
     def stream(self, request: ChatRequest) -> Iterator[str | ChatReply]:
         with self.reserve(self.count(request.text) + request.max_tokens):
             for piece in self.model.stream(request):
-                yield self._counted(piece) if isinstance(piece, ChatReply) else piece
+                yield self._count(piece) if isinstance(piece, ChatReply) else piece
 
     async def stream_async(self, request: ChatRequest) -> AsyncGenerator[str | ChatReply, None]:
         prompt = await in_thread(self.count, request.text)
@@ -65,7 +65,7 @@ class MeteredModel:
                 async for piece in self.model.stream_async(request):
                     if isinstance(piece, ChatReply):
                         complete = True
-                        self._counted(piece)
+                        self._count(piece)
                     else:
                         said.append(piece)
                     yield piece
@@ -76,7 +76,7 @@ class MeteredModel:
                 if not complete and (said or not failed):
                     self.used(prompt, self.count("".join(said)))
 
-    def _counted(self, reply: ChatReply) -> ChatReply:
+    def _count(self, reply: ChatReply) -> ChatReply:
         self.used(reply.prompt_tokens, reply.completion_tokens)
         return reply
 

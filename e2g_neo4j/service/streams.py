@@ -47,7 +47,7 @@ class Event:
 async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """Return the result of work. If the client disconnects, it is cancelled, and this raises a 408. The body must have
     been read."""
-    working, leaving = asyncio.create_task(work), asyncio.create_task(_disconnected(request))
+    working, leaving = asyncio.create_task(work), asyncio.create_task(_wait_for_disconnect(request))
     try:
         await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
         if working.done():
@@ -59,7 +59,7 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
         await asyncio.wait([working])
 
 
-async def _disconnected(request: Request) -> None:
+async def _wait_for_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
@@ -68,7 +68,7 @@ def event_stream(request: Request, events: AsyncGenerator[Event, None]) -> Event
     """Return a reply that sends events. If the client disconnects, the generator is closed."""
     stopping = anyio.Event()
     return EventSourceResponse(
-        _sent(request, events, stopping),
+        _send_events(request, events, stopping),
         ping=PING_SECONDS,
         ping_message_factory=lambda: ServerSentEvent(comment="ping", sep=LINE_END),
         sep=LINE_END,
@@ -77,7 +77,7 @@ def event_stream(request: Request, events: AsyncGenerator[Event, None]) -> Event
     )
 
 
-async def _sent(
+async def _send_events(
     request: Request, events: AsyncGenerator[Event, None], stopping: anyio.Event
 ) -> AsyncGenerator[ServerSentEvent, None]:
     try:

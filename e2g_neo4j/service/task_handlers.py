@@ -94,31 +94,31 @@ class Run:
 
 async def _index(run: Run) -> dict[str, Any]:
     reading = ReadingReport()
-    documents = await _uploaded(run, reading)
+    documents = await _read_upload(run, reading)
     reading.check(strict=bool(run.parameters.get("strict")), read=bool(documents))
     by_source: dict[str, SourceDocument] = {}
     for document in documents:
         if document.source in by_source:
             raise ReadingError(f"Two documents of the request are called {document.source!r}. Rename one.")
         by_source[document.source] = document
-    result = await _indexed(run, documents)
+    result = await _index_documents(run, documents)
     return {**result, "failed": reading.failed, "warnings": reading.warnings | result["warnings"]}
 
 
 async def _replace(run: Run) -> dict[str, Any]:
     replaced = await run.client.runner.run(catalog.document(run.corpus, run.parameters["document"]))
     reading = ReadingReport()
-    uploaded = await _uploaded(run, reading, replaced)
+    uploaded = await _read_upload(run, reading, replaced)
     reading.check(strict=True, read=bool(uploaded))
     if len(uploaded) != 1:
         raise ReadingError(
             f"The request contains {len(uploaded)} documents, and one document can only be replaced with one. Index "
             "the others under their own names."
         )
-    return await _indexed(run, [replace(uploaded[0], id=replaced.id, source=replaced.source)])
+    return await _index_documents(run, [replace(uploaded[0], id=replaced.id, source=replaced.source)])
 
 
-async def _indexed(run: Run, documents: Sequence[SourceDocument]) -> dict[str, Any]:
+async def _index_documents(run: Run, documents: Sequence[SourceDocument]) -> dict[str, Any]:
     """Index documents, apart from those that others have changed since the first attempt."""
     versions = await run.client.runner.run(_read_versions(run.corpus, documents))
     before = await run.client.runner.run(claims.remember(run.claim, versions))
@@ -156,7 +156,7 @@ def _read_versions(corpus: str, documents: Sequence[SourceDocument]) -> Operatio
     return dict.fromkeys(ids) | {row["id"]: row["sha256"] for row in rows if row["state"] == "ready"}
 
 
-async def _uploaded(run: Run, report: ReadingReport, replaced: DocumentInfo | None = None) -> list[SourceDocument]:
+async def _read_upload(run: Run, report: ReadingReport, replaced: DocumentInfo | None = None) -> list[SourceDocument]:
     """Read the documents that were sent with a task, as far as they can be read: texts if it has the parameter
     `documents`, or else files."""
     texts: list[dict[str, Any]] | None = run.parameters.get("documents")
@@ -196,7 +196,7 @@ async def _file(run: Run, blob: BlobInfo, suffix: str) -> Path:
 
 async def _delete(run: Run) -> dict[str, Any]:
     client, corpus = run.client, run.corpus
-    if await client.runner.run(text_nodes.adopted(corpus)):
+    if await client.runner.run(text_nodes.read_adoption(corpus)):
         raise AdoptedCorpusError(corpus, "unadopt it, or delete the nodes and adopt it again")
     wanted: list[str] | None = run.parameters.get("documents")
     if wanted is None:
@@ -229,17 +229,17 @@ async def _import(run: Run) -> dict[str, Any]:
     path = await _file(run, blob, ".zip")
     try:
         if await client.runner.run(claims.step_done(run.task, "import")):
-            await _completed(run)
+            await _complete_import(run)
             info = await asyncio.to_thread(_info, path, corpus)
         else:
-            info = await _imported(run, path)
+            info = await _import_archive(run, path)
     except E2GError as error:
         error.args = (str(error).replace(str(path), blob.name),)
         raise
     return {**asdict(info), "file": blob.name}
 
 
-async def _imported(run: Run, path: Path) -> ArchiveInfo:
+async def _import_archive(run: Run, path: Path) -> ArchiveInfo:
     mark = claims.do_step(run.task, "import")
     while True:
         try:
@@ -251,7 +251,7 @@ async def _imported(run: Run, path: Path) -> ArchiveInfo:
         await asyncio.sleep(IMPORT_SECONDS)
 
 
-async def _completed(run: Run) -> None:
+async def _complete_import(run: Run) -> None:
     """Complete the import of an attempt that was killed after it had made the corpus visible."""
     await run.client.runner.run(_recover())
     while await run.client.runner.run(_is_reserved(run.corpus)):

@@ -61,7 +61,7 @@ def text_parts(source: str, text: str) -> Upload:
     )
 
 
-async def submitted(
+async def submit_task(
     client: AsyncE2G,
     caller: Caller,
     kind: TaskKind,
@@ -110,7 +110,7 @@ class Submitting:
     ) -> TaskInfo:
         if kind in OF_ALL_DOCUMENTS:
             await self._client.runner.run(catalog.check_corpus(corpus))
-        task = await submitted(
+        task = await submit_task(
             self._client, self._caller, kind, corpus, parameters, files=files, idempotency_key=self._key
         )
         self._response.headers["Location"] = f"/v1/tasks/{task.id}"

@@ -130,8 +130,8 @@ class Worker:
         with tempfile.TemporaryDirectory(prefix="e2g-task-", ignore_cleanup_errors=True) as folder:
             run = Run(self._client, claim, Path(folder).resolve(), progress)
             job = asyncio.create_task(TASK_HANDLERS[claim.task.kind](run))
-            reason = await self._watched(job, claim, progress)
-        ending = self._ending(job, reason, run, progress, name)
+            reason = await self._watch(job, claim, progress)
+        ending = self._choose_ending(job, reason, run, progress, name)
         if ending is not None:
             held = await self._until_it_works(lambda: self._execute(ending()), claims.LEASE_SECONDS)
             if held is False:
@@ -139,7 +139,7 @@ class Worker:
             elif held and reason != "stop" and progress.tokens > 0:
                 await self._count_tokens(run, progress)
 
-    async def _watched(self, job: asyncio.Task[Any], claim: Claim, progress: _Progress) -> Reason | None:
+    async def _watch(self, job: asyncio.Task[Any], claim: Claim, progress: _Progress) -> Reason | None:
         """Wait for a task, while its claim is renewed. If it is to stop, stop it, and return why."""
         keeping = asyncio.create_task(self._keep(claim, progress))
         stopping = asyncio.create_task(self.stopping.wait())
@@ -171,7 +171,7 @@ class Worker:
             if time.monotonic() - renewed > claims.LEASE_SECONDS:
                 return "lost"
 
-    def _ending(
+    def _choose_ending(
         self, job: asyncio.Task[dict[str, Any]], reason: Reason | None, run: Run, progress: _Progress, name: str
     ) -> Callable[[], Operation[bool]] | None:
         """Return the operation that records how a task ended, or None if its claim is left to expire."""
@@ -185,7 +185,9 @@ class Worker:
         if not job.done() or job.cancelled():
             logger.info("%s: %s.", name, "cancelled" if reason == "cancel" else "put back into the queue")
             return lambda: (
-                claims.cancelled(claim, tokens=tokens) if reason == "cancel" else claims.put_back(claim, tokens=tokens)
+                claims.end_cancelled(claim, tokens=tokens)
+                if reason == "cancel"
+                else claims.put_back(claim, tokens=tokens)
             )
         error = job.exception()
         if error is None:
@@ -201,7 +203,7 @@ class Worker:
         if isinstance(error, (*AWAY, ClaimLost)):
             logger.warning("%s: %s; it is tried again.", name, type(error).__name__)
             return None
-        code, detail = described(error)
+        code, detail = describe_error(error)
         if isinstance(error, BudgetError) and run.limited_by_key:
             code, detail = claims.SPENT
         logger.warning("%s: failed (%s).", name, code)
@@ -227,7 +229,7 @@ class Worker:
             except ConfigurationError:
                 raise
             except Exception as error:
-                logger.warning("The database failed (%s). Next try in %.0f s.", described(error)[1], seconds)
+                logger.warning("The database failed (%s). Next try in %.0f s.", describe_error(error)[1], seconds)
             await self._sleep(seconds)
             if self.stopping.is_set() or time.monotonic() - began > most:
                 return None
@@ -241,7 +243,7 @@ class Worker:
         return await self._client.runner.ask(operation)
 
 
-def described(error: BaseException) -> tuple[str, str]:
+def describe_error(error: BaseException) -> tuple[str, str]:
     """Return code and detail of an error, for the client. What is not ours may contain anything, and is only named."""
     if isinstance(error, E2GError):
         return error.code(), str(error)

@@ -58,7 +58,7 @@ class Summary:
         tokens: its length.
         children: the ids of the nodes of the level below that it covers, in reading order.
         made_of: a hash of the summariser and of all input of the node. A summary with the same hash is reused.
-        notes: what the parent needs to know about the text, see `SummaryInput.packed`.
+        notes: what the parent needs to know about the text, see `SummaryInput.pack`.
     """
 
     id: str

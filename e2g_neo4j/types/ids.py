@@ -42,16 +42,16 @@ def document_id(corpus: str, source: str) -> str:
     return sha256(json.dumps([corpus, source]).encode()).hexdigest()[:16]
 
 
-def cached_key(corpus: str, key: str = "") -> str:
+def cache_key(corpus: str, key: str = "") -> str:
     """Return the key under which a reply of a chat model is stored for a corpus; without a key, what all keys of the
     corpus begin with. A corpus never reads the replies of another one, whoever wrote them."""
     return f"{corpus_key(corpus)}-{key}"
 
 
-def added_key(corpus: str, text_sha256: str = "") -> str:
+def addition_key(corpus: str, text_sha256: str = "") -> str:
     """Return the key under which what graph documents say about a text is kept; without a text, what all keys of the
     corpus begin with."""
-    return cached_key(corpus, f"added-{text_sha256}")
+    return cache_key(corpus, f"added-{text_sha256}")
 
 
 def utf8(text: str, what: str) -> bytes:

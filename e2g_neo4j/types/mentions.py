@@ -33,7 +33,7 @@ class Overrides:
         """Return the decisions for one document."""
         return {**self.names, **{name: sense.key for name, sense in self.senses.get(document, {}).items()}}
 
-    def spelled(self, document: str) -> dict[str, str]:
+    def spellings_in(self, document: str) -> dict[str, str]:
         """Return the names of the entities that names mean in one document only, by key."""
         return dict(self.senses.get(document, {}).values())
 

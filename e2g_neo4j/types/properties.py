@@ -102,7 +102,7 @@ def check_properties(given: Any) -> Properties:
         raise InputError(f"The properties are of type {type(given).__name__}: use an object with names and values.")
     if len(given) > MAX_PROPERTIES:
         raise InputError(f"A document has {len(given)} properties; the maximum is {MAX_PROPERTIES}.")
-    checked = {check_name(name): _checked(value, f"The property {name!r}") for name, value in given.items()}
+    checked = {check_name(name): _check_value(value, f"The property {name!r}") for name, value in given.items()}
     if (size := size_of(checked)) > MAX_BYTES:
         raise InputError(
             f"The properties of a document have {size} bytes as JSON; the maximum is {MAX_BYTES}: leave some out, or "
@@ -116,7 +116,7 @@ def size_of(properties: Mapping[str, Any]) -> int:
     return len(json.dumps(dict(properties), ensure_ascii=False).encode())
 
 
-def _checked(value: Any, what: str) -> Property:
+def _check_value(value: Any, what: str) -> Property:
     if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
         return check_list(value, what)
     return check_scalar(value, what)
@@ -143,7 +143,7 @@ def _is_text(text: str) -> bool:
     return not _NOT_TEXT.search(text)
 
 
-def stored(properties: Properties) -> dict[str, Any]:
+def to_stored(properties: Properties) -> dict[str, Any]:
     """Return properties as the database has them."""
     return {PREFIX + name: list(value) if isinstance(value, tuple) else value for name, value in properties.items()}
 

@@ -67,7 +67,7 @@ class Absence:
     hops: int | None = None
     windows: int = 0
 
-    def stated(self) -> str:
+    def to_sentence(self) -> str:
         """Return the absence as a sentence."""
         path = "no path is shorter than 7 edges"
         if self.hops is not None:
@@ -233,7 +233,7 @@ class Passage(JsonForm):
         heading = self.heading if self.heading != self.document else None
         return ", ".join(filter(None, (self.document, page, heading, level)))
 
-    def labelled(self) -> str:
+    def to_labelled_text(self) -> str:
         """Return the passage in the notation of the paper: `entity1 - entity2: text`."""
         names = "; ".join(f"{pair.a} - {pair.b}" for pair in self.pairs)
         return f"{names}: {self.text}" if names else self.text
@@ -261,7 +261,7 @@ class Fact(JsonForm):
     properties: Mapping[str, str] = field(default_factory=dict, hash=False)
     entities: tuple[str, ...] = ()
 
-    def stated(self) -> str:
+    def to_sentence(self) -> str:
         """Return the fact as a statement, such as `Ann ACTED_IN Rain (role: Mary)`."""
         more = ", ".join(f"{name}: {value}" for name, value in self.properties.items())
         return f"{self.subject} {self.relationship} {self.object}" + (f" ({more})" if more else "")
@@ -339,7 +339,7 @@ class Evidence(JsonForm):
 
     def _repr_html_(self) -> str:
         notes = "; ".join(self.unknown_stated)
-        items = [one._repr_html_() for one in self.passages] + [escape(fact.stated()) for fact in self.facts]
+        items = [one._repr_html_() for one in self.passages] + [escape(fact.to_sentence()) for fact in self.facts]
         return (
             f'<p dir="auto"><strong>{escape(self.question)}</strong></p><p dir="auto">{escape(self.reason)}</p>'
             f"{f'<p>{escape(notes)}</p>' if notes else ''}"
@@ -465,7 +465,7 @@ class Answer(JsonForm):
         if self.text is None:
             return self.evidence._repr_html_()
         cited = "".join(
-            f'<li value="{one.number}">{escape(one.fact.stated()) if one.fact else one.passage._repr_html_()}</li>'
+            f'<li value="{one.number}">{escape(one.fact.to_sentence()) if one.fact else one.passage._repr_html_()}</li>'
             for one in self.citations
         )
         return (

@@ -259,7 +259,7 @@ def test_adopted_asked_changed_and_let_go(
         "luke farran"
     ]
     asked = place.client.retrieve("Who was Luke Farran?", corpus="adopted", relationship_types=["SAILED"])
-    assert [fact.stated() for fact in asked.facts] == ["Luke Farran SAILED Otto Vinge"]
+    assert [fact.to_sentence() for fact in asked.facts] == ["Luke Farran SAILED Otto Vinge"]
     assert place.client.unlink(corpus="adopted") == 1
     assert len(place.client.unadopt(corpus="adopted")) == 2
     nothing_of_ours_is_left(place)
@@ -299,7 +299,7 @@ def test_what_others_found_in_a_text_is_linked_to_its_entities(
     again = place.client.link(corpus="adopted", label=["__Entity__", "Person"], name=name)
     assert (again.added, again.removed) == (0, 0)
     asked = place.client.retrieve("Who met Otto Vinge?", corpus="adopted", relationship_types=["MET"])
-    assert "Luke Farran MET Otto Vinge" in {fact.stated() for fact in asked.facts}
+    assert "Luke Farran MET Otto Vinge" in {fact.to_sentence() for fact in asked.facts}
     with pytest.raises(InputError, match="has the label 'e2gNode'"):
         place.client.link(corpus="adopted", label="e2gNode", name=name)
     place.client.unadopt(corpus="adopted")

@@ -30,10 +30,10 @@ from e2g_neo4j import E2G, Settings
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import ArchiveError, DatabaseError, FingerprintError, InputError, NotFoundError
 from e2g_neo4j.graph.archive import importing
-from e2g_neo4j.graph.archive.format import MANIFEST, MEMBERS, NODES, RELATIONSHIPS, SUMMARIES, decoded, encoded
+from e2g_neo4j.graph.archive.format import MANIFEST, MEMBERS, NODES, RELATIONSHIPS, SUMMARIES, decode, encode
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.requests import Read
-from e2g_neo4j.types.ids import cached_key, corpus_key
+from e2g_neo4j.types.ids import cache_key, corpus_key
 
 pytestmark = [pytest.mark.full, pytest.mark.by_turns(2)]
 
@@ -78,7 +78,7 @@ def held(driver: Driver, corpus: str, *, exact: bool = True) -> Any:
         "MATCH (s:CachedSummary) WHERE $corpus IN s.corpora RETURN s {.*, corpora: null} AS s ORDER BY s.key",
         corpus=corpus,
     ).records
-    first = cached_key(corpus)
+    first = cache_key(corpus)
     cached = [{**row["s"], "key": row["s"]["key"].removeprefix(first)} for row in rows]
     cached = cached if exact else [{**one, "created": None} for one in cached]
     return snapshot(driver, corpus, exact=exact), cached
@@ -176,7 +176,7 @@ def test_the_commands(settings, origin, corpus, tmp_path, driver):
 )  # fmt: skip
 def test_values_come_back_bit_for_bit(driver, value):
     stored = driver.execute_query("RETURN $value AS value", value=value).records[0]["value"]
-    restored = decoded(json.loads(json.dumps(encoded(stored))))
+    restored = decode(json.loads(json.dumps(encode(stored))))
     assert repr(restored) == repr(stored)
 
 
@@ -192,7 +192,7 @@ def test_values_come_back_bit_for_bit(driver, value):
 )
 def test_times_come_back(driver, expression):
     stored = driver.execute_query(f"RETURN {expression} AS value").records[0]["value"]
-    restored = decoded(json.loads(json.dumps(encoded(stored))))
+    restored = decode(json.loads(json.dumps(encode(stored))))
     assert driver.execute_query("RETURN $a = $b AS same", a=restored, b=stored).records[0]["same"]
 
 

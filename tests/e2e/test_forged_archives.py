@@ -33,7 +33,7 @@ from e2g_neo4j.errors import ArchiveError, E2GError, NotFoundError, QueryError
 from e2g_neo4j.graph.archive import contents
 from e2g_neo4j.graph.archive.format import MANIFEST, MEMBERS, NODES, RELATIONSHIPS, SUMMARIES
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.types.ids import cached_key, corpus_key
+from e2g_neo4j.types.ids import cache_key, corpus_key
 
 pytestmark = [pytest.mark.full, pytest.mark.by_turns(2)]
 
@@ -226,7 +226,7 @@ def test_cached_replies_are_those_of_their_corpus(place: Place) -> None:
         **place.rows,
         SUMMARIES: [{"properties": {**one["properties"], "text": POISON}} for one in place.rows[SUMMARIES]],
     }
-    first = cached_key(victim)
+    first = cache_key(victim)
     with place.untouched(place.mine):
         place.client.import_corpus(place.forged(rows))
         stolen = [
@@ -325,7 +325,7 @@ def change(
             every = sorted({one for each in lines for one in each["properties"]} | {"corpus", "corpora", "run", "x"})
             properties[every[value % len(every)]] = properties.pop(chosen, None)
         case "corpus":
-            named = {"corpus": other, "corpus_key": corpus_key(other), "key": cached_key(other, "0" * 64)}
+            named = {"corpus": other, "corpus_key": corpus_key(other), "key": cache_key(other, "0" * 64)}
             properties.update({one: named[one] for one in named if one in properties})
         case "source":
             manifest["corpus"] = other if value % 2 else manifest["corpus"]

@@ -219,7 +219,7 @@ def test_several_corpora(e2g: E2G, asked: str) -> None:
 def test_items_are_the_passages_with_their_pairs(e2g: E2G, driver: Driver, asked: str) -> None:
     expected = e2g.retrieve(QUESTION, corpus=asked, k=3)
     found = neo4j_graphrag.E2GRetriever(client=e2g, corpus=asked, k=3).search(QUESTION)
-    assert [item.content for item in found.items] == [passage.labelled() for passage in expected.passages[:3]]
+    assert [item.content for item in found.items] == [passage.to_labelled_text() for passage in expected.passages[:3]]
     assert "ann harper - bob miller" in found.items[0].content.split(": ")[0]
     texts = [
         TEXTS[one.metadata["source"]][one.metadata["start"] : one.metadata["end"]]

@@ -217,7 +217,7 @@ def test_facts_come_with_the_evidence(place: Joined, corpus: str, linked: Any) -
     assert place.client.retrieve(QUESTION, corpus=corpus).facts == ()
     for mode in sorted(GRAPH_MODES):
         found = place.client.retrieve(QUESTION, corpus=corpus, mode=mode, relationship_types=TYPES)
-        assert [fact.stated() for fact in found.facts] == [
+        assert [fact.to_sentence() for fact in found.facts] == [
             "Luke Farran ACTED_IN The Chronometer (roles: Himself, the mate)",
             "THEODORA QUILL DIRECTED The Chronometer",
             "Luke Farran OWNS Holloway Lines (since: 1870)",
@@ -239,11 +239,11 @@ def test_facts_have_the_names_by_which_nodes_were_linked_and_no_vectors(place: J
     try:
         place.client.link(corpus=corpus, label="Sailor", name="handle")
         found = place.client.retrieve(QUESTION, corpus=corpus, relationship_types=["SAILED_WITH"])
-        assert [fact.stated() for fact in found.facts] == ["Luke Farran SAILED_WITH Nobody Else (since: 1870)"]
+        assert [fact.to_sentence() for fact in found.facts] == ["Luke Farran SAILED_WITH Nobody Else (since: 1870)"]
         place.client.link(corpus=corpus, label="Mate", name="name")
         asked = "Did Nora Vik sail with Otto Vinge?"
         found = place.client.retrieve(asked, corpus=corpus, relationship_types=["SAILED_WITH"])
-        assert [fact.stated() for fact in found.facts] == ["Nora Vik SAILED_WITH Otto Vinge"]
+        assert [fact.to_sentence() for fact in found.facts] == ["Nora Vik SAILED_WITH Otto Vinge"]
     finally:
         place.client.unlink(corpus=corpus, label="Sailor")
         place.client.unlink(corpus=corpus, label="Mate")

@@ -274,14 +274,14 @@ class Before:
     def __init__(self, which: str | int, call: Callable[[], object]) -> None:
         self.which, self.call, self.writes, self.called = which, call, 0, False
 
-    def requested(self, request: Request) -> None:
+    def on_request(self, request: Request) -> None:
         if isinstance(request, Write):
             self.writes += 1
             if not self.called and self.which in (self.writes, *(name for name, _ in request.statements)):
                 self.called = True
                 self.call()
 
-    def executed(self, request: Request, result: Any) -> None:
+    def on_result(self, request: Request, result: Any) -> None:
         pass
 
 
@@ -345,13 +345,13 @@ def test_a_corpus_is_reindexed_while_it_answers(
 
     points: list[str | int] = [*few_of(range(1, 7), 2), "reindex/switch"]
     for point in points:
-        with second.runner.observed(Before(point, kill)), pytest.raises(Killed):
+        with second.runner.observe(Before(point, kill)), pytest.raises(Killed):
             second.reindex(corpus="mine", progress=ask)
         assert found_in(first, "mine") == before
         assert not [one for one in first.doctor() if one.state == "problem"]
     assert {"chunks", "summaries", "sentences", "entities"} == stages
     assert [what for what in wrong(first) if "e2g reindex" in what]
-    with second.runner.observed(Before("reindex/remove_vectors", kill)), pytest.raises(Killed):
+    with second.runner.observe(Before("reindex/remove_vectors", kill)), pytest.raises(Killed):
         second.reindex(corpus="mine", progress=ask)
     assert [what for what in wrong(first) if "e2g reindex" in what]
     report = second.reindex(corpus="mine")
@@ -401,7 +401,7 @@ def test_what_others_change_meanwhile_has_the_new_vectors_too(
             running.append(pool.submit(call))
             assert waiting.wait(100)
 
-        with first.runner.observed(Before("index/publish_documents", reindex)):
+        with first.runner.observe(Before("index/publish_documents", reindex)):
             index_texts(first, "mine", {"fish.txt": TEXTS["fish.txt"]})
         running[0].result()
     names = {f"embedding{suffix_of(database, 'mine')}"}
@@ -411,7 +411,7 @@ def test_what_others_change_meanwhile_has_the_new_vectors_too(
         index_texts(second, "mine", {"form.txt": TEXTS["form.txt"]})
         second.delete(["ship.txt"], corpus="mine")
 
-    with first.runner.observed(Before("reindex/switch", change)):
+    with first.runner.observe(Before("reindex/switch", change)):
         first.reindex(corpus="mine")
     assert vectors_of(database, "mine")["Window"] == {"embedding"}
     assert {*sources_in(first, "mine", FISH)} == TEXTS.keys() - {"ship.txt"}
@@ -446,13 +446,13 @@ def test_what_the_former_model_has_made_is_not_published(
     third = opened(embedding_model=prompted, embedding_dimensions=DIMENSIONS // 4)
     index_texts(first, "mine", TEXTS)
     with (
-        first.runner.observed(Before("communities/publish", lambda: second.reindex(corpus="mine"))),
+        first.runner.observe(Before("communities/publish", lambda: second.reindex(corpus="mine"))),
         pytest.raises(CorpusChangedError),
     ):
         first.enrich(corpus="mine", layers=["communities"])
     assert "Community" not in vectors_of(database, "mine")
     with (
-        third.runner.observed(Before("reindex/switch", lambda: first.reindex(corpus="mine"))),
+        third.runner.observe(Before("reindex/switch", lambda: first.reindex(corpus="mine"))),
         pytest.raises(FingerprintError, match=prompted),
     ):
         third.reindex(corpus="mine")

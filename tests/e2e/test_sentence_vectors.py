@@ -18,7 +18,7 @@ from e2g_neo4j.cli.setup import LIBRARY
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError, QueryError
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.models.embedding.base import dequantised
+from e2g_neo4j.models.embedding.base import dequantise
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.retrieval.strategies import linear
 
@@ -53,7 +53,7 @@ def test_every_own_sentence_has_the_vector_of_its_text(e2g: E2G, driver: Driver,
     for row in rows:
         sentences = decode(row["notes"]).sentences
         own = [sentences[at] for at in own_sentences_before_list(sentences, tuple(row["own"]))]
-        found = dequantised(row["vectors"], e2g.models.embedder.dimensions)
+        found = dequantise(row["vectors"], e2g.models.embedder.dimensions)
         assert len(found) == len(own) > max(number for numbers in row["mentions"] for number in [-1, *numbers])
         texts += [row["text"][one.start : one.end] for one in own]
         vectors += list(found)

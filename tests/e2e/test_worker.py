@@ -334,7 +334,7 @@ def test_the_service_is_no_part_of_a_corpus(
     client.delete(corpus=corpus)
     assert queue.get(failed.id).state == "failed"
     assert queue.blobs() == 1
-    assert queue.run(keys.verified(text)) is not None
+    assert queue.run(keys.verify_key(text)) is not None
     assert client.import_corpus(tmp_path / "after.zip").documents == 1
 
 

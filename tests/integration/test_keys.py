@@ -45,11 +45,11 @@ def test_a_key_is_created_found_listed_and_revoked(run: Run, server: Driver) -> 
     secret = text[17:]
     other, _ = run(keys.create("B", ["admin"], ["*"]))
     assert run(keys.list_keys()) == [given, other]
-    assert run(keys.verified(text)) == [given]
+    assert run(keys.verify_key(text)) == [given]
     revoked = run(keys.revoke(given.id))
     assert revoked.revoked is not None
     assert run(keys.revoke(given.id)) == revoked
-    assert run(keys.verified(text)) == []
+    assert run(keys.verify_key(text)) == []
     assert run(keys.any_key()) is True
     run(keys.revoke(other.id))
     assert run(keys.any_key()) is False, "whoever revokes the last one is not locked out"
@@ -67,19 +67,19 @@ def test_a_key_is_refused_with_those_that_made_it(run: Run, server: Driver) -> N
     third, deepest = run(keys.create("third", ["read"], ["*"], makers=[second.id, first.id]))
     other, others = run(keys.create("other", ["read"], ["*"], makers=["oidc:ann"]))
     assert third.makers == (second.id, first.id)
-    key, *makers = run(keys.verified(deepest))
+    key, *makers = run(keys.verify_key(deepest))
     assert (key, makers) == (third, [second, first])
-    key, maker = run(keys.verified(others))
+    key, maker = run(keys.verify_key(others))
     assert (key, maker.id) == (other, "oidc:ann")
     assert not run(keys.is_refused(third.id))
     server.execute_query("MATCH (k:E2GKey {id: $id}) SET k.revoked = 1", id=second.id)
-    assert run(keys.verified(deepest)) == [], "also one that was made while its maker was revoked"
+    assert run(keys.verify_key(deepest)) == [], "also one that was made while its maker was revoked"
     assert run(keys.is_refused(third.id))
     server.execute_query("MATCH (k:E2GKey {id: $id}) REMOVE k.revoked", id=second.id)
     assert run(keys.revoke(second.id)).revoked
     assert [one.name for one in run(keys.list_keys()) if one.revoked] == ["second", "third"]
-    assert (run(keys.verified(text)), run(keys.verified(deepest))) == ([], [])
-    assert run(keys.verified(others))[0] == other
+    assert (run(keys.verify_key(text)), run(keys.verify_key(deepest))) == ([], [])
+    assert run(keys.verify_key(others))[0] == other
     assert not run(keys.is_refused("local"))
 
 
@@ -111,14 +111,14 @@ def test_only_the_whole_key_is_accepted(run: Run) -> None:
         text[:20] + "\0" + text[21:],
         text[:20] + "\ud800" + text[21:],
     ]
-    assert [run(keys.verified(one)) for one in wrong] == [[]] * len(wrong)
-    assert run(keys.verified(text)) == [given]
+    assert [run(keys.verify_key(one)) for one in wrong] == [[]] * len(wrong)
+    assert run(keys.verify_key(text)) == [given]
 
 
 def test_a_wrong_key_is_looked_up_like_a_malformed_one() -> None:
     """So neither the answer nor the number of round trips tells which it is."""
     for text in ("", "e2g_x", f"e2g_{'0' * 12}_{'A' * 43}"):
-        operation: Any = keys.verified(text)
+        operation: Any = keys.verify_key(text)
         assert operation.send(None).statement == "service/key"
         with pytest.raises(StopIteration) as end:
             operation.send([])
@@ -129,9 +129,9 @@ def test_a_key_expires_by_the_clock_of_the_server(run: Run, server: Driver) -> N
     now = server.execute_query("RETURN timestamp() AS now").records[0]["now"]
     given, text = run(keys.create("a", ["read"], ["*"], expires=now + 3_600_000))
     assert given.expires == now + 3_600_000
-    assert run(keys.verified(text)) == [given]
+    assert run(keys.verify_key(text)) == [given]
     server.execute_query("MATCH (k:E2GKey) SET k.expires = timestamp() - 1")
-    assert run(keys.verified(text)) == []
+    assert run(keys.verify_key(text)) == []
     with pytest.raises(InputError, match="expired"):
         run(keys.create("b", ["read"], ["*"], expires=now - 1))
     assert len(run(keys.list_keys())) == 1

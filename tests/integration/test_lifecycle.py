@@ -428,7 +428,7 @@ def test_states_of_documents(driver: Driver, corpora: list[str], corpus: str) ->
     with Lease(perform, corpus) as lease:
         for request in claim(corpus, lease.run, documents):
             perform(request)
-        lease.failed(["bad"], ValueError("Too bad."))
+        lease.record_failure(["bad"], ValueError("Too bad."))
         assert listed(driver, corpus) == {
             "old": ("pending", True),
             "new": ("pending", False),

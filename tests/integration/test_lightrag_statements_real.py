@@ -82,7 +82,7 @@ def ask(
     entities = {one: ["ann"] for one in corpora}
     operation = lightrag._rows(query, vector, entities, statement_vector=(near + 0.5 * too).tolist())
     rows = driven(perform, operation)
-    return [window.document for window, _ in lightrag.mixed(rows)], rows
+    return [window.document for window, _ in lightrag.mix_rows(rows)], rows
 
 
 def test_statements_are_the_relations(driver: Driver, corpora: list[str], corpus: str) -> None:
@@ -251,4 +251,4 @@ def test_lightrag_selects_the_same(
     assert [*map(letters, row["global"])] == case["near"]
     for mode, sources in MODES.items():
         expected = case["stated"][mode]
-        assert [window.index for window, _ in lightrag.mixed([row], sources)][: len(expected)] == expected, mode
+        assert [window.index for window, _ in lightrag.mix_rows([row], sources)][: len(expected)] == expected, mode

@@ -26,7 +26,7 @@ from e2g_neo4j.cli.setup import db_app as app
 from e2g_neo4j.errors import LocalServerError
 from e2g_neo4j.managed_neo4j import Connection, LocalServer, jars, server
 from e2g_neo4j.managed_neo4j.config import free_port
-from e2g_neo4j.runtime.maven import configured
+from e2g_neo4j.runtime.maven import load_context
 from e2g_neo4j.settings import Settings
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.full, pytest.mark.by_turns(2)]
@@ -280,7 +280,7 @@ def test_reset_removes_the_data_and_keeps_the_jars(local) -> None:
     local.reset()
     assert servers_of(local) == []
     assert [path.name for path in local.home.iterdir() if path.name != "lock"] == []
-    assert all((configured().repo_cache / jar.path).is_file() for jar in jars.read_lock())
+    assert all((load_context().repo_cache / jar.path).is_file() for jar in jars.read_lock())
     again = local.start()
     assert again.password != first
     assert query(again, "MATCH (n) RETURN count(n)") == [0]

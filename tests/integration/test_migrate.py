@@ -33,7 +33,7 @@ from e2g_neo4j.graph.doctor import examine
 from e2g_neo4j.graph.schema import ALL_PARTS, info, validate
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime import waiting
-from e2g_neo4j.runtime.database import translated
+from e2g_neo4j.runtime.database import translate_errors
 from e2g_neo4j.runtime.statements import folder
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.fingerprint import Fingerprint
@@ -183,7 +183,7 @@ def test_an_index_that_a_question_misses_is_named_with_the_next_step(driver: Dri
     statement = "CALL db.index.fulltext.queryNodes('e2g_nothing', 'x') YIELD node RETURN node"
     with (
         pytest.raises(DatabaseError, match=r"The database has no index e2g_nothing: run `e2g doctor --migrate`\."),
-        translated(),
+        translate_errors(),
     ):
         driver.execute_query(statement)
 

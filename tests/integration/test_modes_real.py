@@ -57,12 +57,12 @@ from neo4j import Driver
 from e2g_neo4j.retrieval.passages import ScoredNode, passages, top_k
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.ranking import WORDS as WEIGHT
-from e2g_neo4j.retrieval.ranking import ranked as ranking_of
+from e2g_neo4j.retrieval.ranking import rank_signals as ranking_of
 from e2g_neo4j.retrieval.strategies import auto, fulltext, hybrid, lightrag, routes
 from e2g_neo4j.retrieval.strategies.auto import diffusion
 from e2g_neo4j.retrieval.strategies.dense import dense as dense_mode
 from e2g_neo4j.retrieval.strategies.tree import tree as tree_mode
-from e2g_neo4j.retrieval.windows import Window, ranked_windows
+from e2g_neo4j.retrieval.windows import Window, rank_windows
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Operation, Read, Rows, Write
 
@@ -156,7 +156,7 @@ def assert_windows_and_nodes(
     by_words = ranked(driver, fulltext.fulltext(Query(question, [corpus], limit)), vector)
     assert_first(by_words, every, limit)
     both, answers = driven(driver, hybrid.hybrid(Query(question, [corpus], limit)), vector)
-    lexical = ids(ranked_windows(answers["query/fulltext"]))
+    lexical = ids(rank_windows(answers["query/fulltext"]))
     assert len(lexical) == min(max(depth, limit), len(every))
     assert ids(both) == fused(dense(library, vector)[: max(depth, limit)], lexical)
     for found in (nearest, nodes, every, by_words, both):

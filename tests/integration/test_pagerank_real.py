@@ -115,7 +115,9 @@ def test_a_window_scores_the_sum_of_its_relations(driver: Driver, corpora: list[
     relations = pagerank.best_relations({"a": 0.6, "b": 0.3, "c": 0.0}, [("a", "b"), ("a", "c")])
     parameters = {"corpus": corpus, "vector": padded([[1.0]], REAL_DIMENSIONS)[0].tolist(), "limit": 9}
     request = Read("query/pagerank_windows", {**parameters, **pagerank.as_parameters(relations)})
-    assert [(window.document, score) for window, score in pagerank.ranked(database.read(driver, "neo4j", request))] == [
+    assert [
+        (window.document, score) for window, score in pagerank.rank_rows(database.read(driver, "neo4j", request))
+    ] == [
         ("d2", pytest.approx(1.5)),
         ("d0", pytest.approx(0.9)),
         ("d1", pytest.approx(0.6)),

@@ -16,11 +16,11 @@ from neo4j import Driver
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.answering import text_to_cypher
-from e2g_neo4j.answering.statement_parser import refused_plan, refused_words
+from e2g_neo4j.answering.statement_parser import check_plan, check_words
 from e2g_neo4j.answering.text_to_cypher import run_for
 from e2g_neo4j.errors import CorpusNotFoundError, DatabaseError, InputError, NotFoundError
 from e2g_neo4j.graph import read_only
-from e2g_neo4j.graph.read_only import RejectedStatementError, Rows, reading, run_read_only
+from e2g_neo4j.graph.read_only import RejectedStatementError, Rows, open_read, run_read_only
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.templates import BUNDLED, templates
 from e2g_neo4j.runtime import database
@@ -76,7 +76,7 @@ def test_only_the_first_rows_are_returned(driver: Driver) -> None:
 def test_a_statement_that_writes_is_not_run(driver: Driver, statement: str) -> None:
     with pytest.raises(InputError, match="does not only read"):
         run(driver, statement)
-    with pytest.raises(RejectedStatementError), reading(driver, "neo4j") as transaction:
+    with pytest.raises(RejectedStatementError), open_read(driver, "neo4j") as transaction:
         transaction.rows(statement, {}, 10)  # the server refuses it too
     assert driver.execute_query("MATCH (n:ReadOnlyTest) RETURN count(n) AS n").records[0]["n"] == 0
 
@@ -290,7 +290,7 @@ def test_nothing_of_the_service_is_read(alone: Driver, label: str) -> None:
             for node in ("k", f"k:`{label}`"):
                 text = statement.format(k="k", labelled=f"k:`{label}`").replace("(k)", f"({node})")
                 with suppress(InputError):
-                    assert refused_words(text) or "a secret" not in str(model_statement(alone, text)), text
+                    assert check_words(text) or "a secret" not in str(model_statement(alone, text)), text
     finally:
         alone.execute_query("MATCH (n) WHERE n.sha256 = 'a secret' OR n:E2GTask DELETE n")
 
@@ -309,7 +309,7 @@ def test_nothing_of_the_service_is_read(alone: Driver, label: str) -> None:
 )
 def test_what_a_statement_costs_is_bounded(alone: Driver, statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rules allow these. The server ends them in time, or by its limit of memory, and goes on."""
-    assert refused_words(statement) is None
+    assert check_words(statement) is None
     monkeypatch.setattr(read_only, "SECONDS", 2.0)
     began = monotonic()
     with suppress(DatabaseError, RejectedStatementError):
@@ -354,9 +354,9 @@ def test_a_database_with_another_corpus_is_refused(alone: Driver, state: str) ->
 def test_a_corpus_that_appears_meanwhile_is_not_read(alone: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     def meanwhile(plan: Any) -> str | None:
         write(alone, "letters", [small_document("x0", ["zoe", "abe"])])
-        return refused_plan(plan)
+        return check_plan(plan)
 
-    monkeypatch.setattr(text_to_cypher, "refused_plan", meanwhile)
+    monkeypatch.setattr(text_to_cypher, "check_plan", meanwhile)
     with pytest.raises(InputError, match="has not only the corpus"):
         model_statement(alone, "MATCH (c:Chunk) RETURN c.text AS text")
     remove(alone, ["letters"])

@@ -59,11 +59,11 @@ from e2g_neo4j.retrieval.linking import link, link_parameters
 from e2g_neo4j.retrieval.options import MIN_TOKENS, RetrievalOptions, Unit
 from e2g_neo4j.retrieval.passages import top_k
 from e2g_neo4j.retrieval.query import Query
-from e2g_neo4j.retrieval.ranking import ranked
+from e2g_neo4j.retrieval.ranking import rank_signals
 from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, STRATEGIES, lightrag, pagerank, routes
 from e2g_neo4j.retrieval.strategies.hipporag import hipporag
 from e2g_neo4j.retrieval.strategies.linear import linear
-from e2g_neo4j.retrieval.windows import ranked_windows
+from e2g_neo4j.retrieval.windows import rank_windows
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Embed, Read
 from e2g_neo4j.settings import MAX_HOPS, Settings
@@ -98,7 +98,7 @@ def answer(
     answers: dict[str, Any] | None = None,
 ) -> Evidence:
     """The evidence; and in `answers`, what the server answered to each statement."""
-    options = RetrievalOptions(k=k, hops=h, mode=mode, unit=unit, tokens=tokens).filled(Settings())
+    options = RetrievalOptions(k=k, hops=h, mode=mode, unit=unit, tokens=tokens).fill(Settings())
     operation: Any = find_evidence(
         question, corpora=[corpus], names=names, made_with=made_with, options=options, token_spans=characters
     )
@@ -271,19 +271,19 @@ def order_of(
     if mode in ("auto", "diffusion"):
         links = [{"corpus": "", **row} for row in answers["query/link"]]
         hops = link(links, names, (), 3).hops_of_names
-        order = [window.id for window, _ in ranked(answers["query/signals"], words=mode == "auto", hops=hops)]
+        order = [window.id for window, _ in rank_signals(answers["query/signals"], words=mode == "auto", hops=hops)]
     elif mode == "routes":
-        order = [window.id for window, _ in routes.ranked(answers["query/routes"])]
+        order = [window.id for window, _ in routes.rank_rows(answers["query/routes"])]
     elif mode in SOURCES:
-        order = [window.id for window, _ in lightrag.mixed(answers["query/lightrag"], SOURCES[mode])]
+        order = [window.id for window, _ in lightrag.mix_rows(answers["query/lightrag"], SOURCES[mode])]
     elif mode == "pagerank":
-        order = [window.id for window, _ in pagerank.ranked(answers["query/pagerank_windows"])][:read]
+        order = [window.id for window, _ in pagerank.rank_rows(answers["query/pagerank_windows"])][:read]
     elif mode in ("hipporag", "linear"):
         order = answers["order"]
     elif mode == "dense":
         order = near[:read]
     else:
-        order = [window.id for window, _ in ranked_windows(answers["query/fulltext"])]
+        order = [window.id for window, _ in rank_windows(answers["query/fulltext"])]
         assert len(order) <= (read if mode == "fulltext" else 300)
         order = order if mode == "fulltext" else fused(near[: max(300, read)], order)
     return order if unit == "window" else chunks_of(places, order)

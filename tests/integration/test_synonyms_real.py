@@ -125,7 +125,7 @@ def test_only_keywords_that_were_looked_up_are_unknown(
     write(driver, corpus, SHIP)
     enriched(driver, corpus)
     keywords = {name: name for name in ("ship", *(f"zz{number}" for number in range(20)))}
-    options = RetrievalOptions(mode="synonyms").filled(Settings())
+    options = RetrievalOptions(mode="synonyms").fill(Settings())
     operation = find_evidence(
         "Who?",
         corpora=[corpus],

@@ -85,7 +85,7 @@ def test_who_does_not_hold_a_task_changes_nothing(beside: Run[Any], driver: Driv
     assert beside(claims.renew(second, "reading", 1, 1, 9)) is None
     assert beside(claims.remember(second, {"by": "second"})) is None
     assert beside(claims.put_back(second)) is False
-    assert beside(claims.cancelled(second)) is False
+    assert beside(claims.end_cancelled(second)) is False
     assert beside(claims.fail(second, "internal", "")) is False
     assert beside(claims.finish(second, {"by": "second"})) is False
     assert beside(tasks.get(task.id)) == before
@@ -191,7 +191,7 @@ def test_another_worker_takes_over_and_the_first_one_changes_nothing(run: Run[An
     assert run(claims.remember(first, {"by": "first"})) is None
     assert run(claims.finish(first, {"by": "first"})) is False
     assert run(claims.fail(first, "internal", "")) is False
-    assert run(claims.cancelled(first)) is False
+    assert run(claims.end_cancelled(first)) is False
     assert run(claims.put_back(first)) is False
     assert state(run, task) == ("running", 2)
     assert run(claims.finish(second, {"by": "second"}))
@@ -367,7 +367,7 @@ def test_the_worker_of_a_running_task_is_asked_to_cancel(run: Run[Any]) -> None:
     claim = claimed(run)
     assert run(tasks.cancel(task.id)).state == "running"
     assert run(claims.renew(claim, None, 0, 0, 0)) == "cancel"
-    assert run(claims.cancelled(claim))
+    assert run(claims.end_cancelled(claim))
     assert state(run, task) == ("cancelled", 1)
     assert run(tasks.cancel(task.id)).state == "cancelled"
 

@@ -17,7 +17,7 @@ from langchain_core.language_models import FakeListChatModel
 from e2g_neo4j.errors import UnreachableError
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.service import limits
-from e2g_neo4j.service.access import caller_of, link_of, shown_evidence
+from e2g_neo4j.service.access import caller_of, hide_in_evidence, link_of
 from e2g_neo4j.service.app import create_app
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.results import Citation, Evidence, Excerpt, Passage
@@ -197,8 +197,8 @@ def test_only_administrators_see_paths_of_files() -> None:
     )
     found = Evidence("Who?", (OWN,), "global", "", (), (), 0, passages)
     reader, administrator = (caller_of(replace(KEY, scopes=one)) for one in (("read", "ask", "write"), ("admin",)))
-    assert [one.source for one in shown_evidence(found, reader).passages] == ["a.txt", "a.txt", "upload:a.txt"]
-    assert shown_evidence(found, administrator) == found
+    assert [one.source for one in hide_in_evidence(found, reader).passages] == ["a.txt", "a.txt", "upload:a.txt"]
+    assert hide_in_evidence(found, administrator) == found
 
 
 def test_a_citation_links_to_the_place_that_is_shown() -> None:

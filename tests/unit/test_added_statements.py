@@ -96,8 +96,8 @@ def test_the_source_may_name_a_chunk() -> None:
 
 def test_what_is_kept_of_a_text_is_read_again() -> None:
     text = AddedText.of("one 1 2 3 4 two \ud800 three four", (Claim("A", "b", "C", "A\nb\u0000C", ("d",), 3),))
-    assert AddedText.loaded(text.dumped()) == text
-    assert "\0" not in text.dumped()
+    assert AddedText.load(text.dump()) == text
+    assert "\0" not in text.dump()
     assert (text.before, text.probe, text.after) == (3, "1234two\ud800three", 4)
     assert AddedText.of(" a b  c", ()).probe == "abc"
 

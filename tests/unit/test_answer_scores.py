@@ -16,7 +16,7 @@ from e2g_neo4j.evaluation import Question, evaluate, read_questions
 from e2g_neo4j.evaluation.answers import letter_of, rouge_l, score_answer
 from e2g_neo4j.evaluation.results import PARTS, EntityStatistics, Evaluation, Outcome, ScoredAnswer, mode_result
 from e2g_neo4j.evaluation.tables import evaluation_page
-from e2g_neo4j.evaluation.words import f1, normalised, support
+from e2g_neo4j.evaluation.words import f1, normalise_answer, support
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 
 OPTIONS = ("Luke Farran", "Josiah Quill", "Hester")
@@ -33,7 +33,7 @@ OPTIONS = ("Luke Farran", "Josiah Quill", "Hester")
     ],
 )
 def test_texts_are_normalised_as_for_squad(text, words):
-    assert normalised(text) == words
+    assert normalise_answer(text) == words
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from operations import MODEL, WordModel, conversation
 
 from e2g_neo4j.answering.citations import CitationFilter
 from e2g_neo4j.answering.direct import answer_from, letter_in, probabilities, request_for
-from e2g_neo4j.answering.evidence import PROMPTS, Calls, facts_within_budget, numbered, within_budget
+from e2g_neo4j.answering.evidence import PROMPTS, Calls, facts_within_budget, number_passage, within_budget
 from e2g_neo4j.errors import ConfigurationError, ModelError, QueryError, UnusableReplyError
-from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
+from e2g_neo4j.models.chat.prompts import delimit, delimiter_for, fill_prompt, load_prompt
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply
 from e2g_neo4j.types.results import Evidence, Fact, Passage
@@ -103,7 +103,7 @@ def test_the_best_passages_are_given_in_reading_order():
 
 def test_headings_are_part_of_the_budget():
     given = within_budget([passage(1000 * n, 10) for n in range(30)], 130, MODEL)
-    assert sum(MODEL.count(numbered(one, n)) for n, one in enumerate(given, 1)) == 130
+    assert sum(MODEL.count(number_passage(one, n)) for n, one in enumerate(given, 1)) == 130
 
 
 def test_a_passage_that_does_not_fit_is_cut_at_a_sentence_and_keeps_its_place():
@@ -142,17 +142,17 @@ def test_a_text_cannot_hold_its_own_fence():
     for _ in range(3):
         text += delimiter_for(text)  # each time the fence of what was there before
         assert delimiter_for(text) not in text
-    assert delimited(text, delimiter_for(text)).count(delimiter_for(text)) == 2
+    assert delimit(text, delimiter_for(text)).count(delimiter_for(text)) == 2
 
 
 def test_prompts_of_ones_own_replace_the_bundled_ones(tmp_path):
     (tmp_path / "answer.txt").write_text("Réponds, entre <$fence>, pour 5 $$ et {rien}.")
     own = load_prompt(PROMPTS / "answer.txt", tmp_path)
-    assert filled(own, fence="x") == "Réponds, entre <x>, pour 5 $ et {rien}."
+    assert fill_prompt(own, fence="x") == "Réponds, entre <x>, pour 5 $ et {rien}."
     assert load_prompt(PROMPTS / "choice.txt", tmp_path) == load_prompt(PROMPTS / "choice.txt")
     (tmp_path / "answer.txt").write_text("Answer $nothing.")
     with pytest.raises(ConfigurationError, match=r"\$fence"):
-        filled(load_prompt(PROMPTS / "answer.txt", tmp_path), fence="x")
+        fill_prompt(load_prompt(PROMPTS / "answer.txt", tmp_path), fence="x")
     with pytest.raises(ConfigurationError, match="E2G_PROMPTS"):
         load_prompt(PROMPTS / "answer.txt", tmp_path / "no-such")
 

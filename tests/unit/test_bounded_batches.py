@@ -14,7 +14,7 @@ from e2g_neo4j.graph.rows import EmbeddedChunk, StoredDocument
 from e2g_neo4j.graph.writer import PROPERTY_ROWS, Staging, claim
 from e2g_neo4j.indexing import pipeline
 from e2g_neo4j.indexing.run import DocumentDraft
-from e2g_neo4j.runtime.batched import LARGEST_BATCH, batched
+from e2g_neo4j.runtime.batched import LARGEST_BATCH, split_batches
 from e2g_neo4j.runtime.requests import Read
 from e2g_neo4j.service.task_handlers import check_copies
 from e2g_neo4j.types.documents import Chunk, SourceDocument
@@ -35,10 +35,15 @@ class Run:
 
 
 def test_batches_are_bounded_by_number_and_bytes() -> None:
-    assert [*batched("abcde", 2)] == [["a", "b"], ["c", "d"], ["e"]]
+    assert [*split_batches("abcde", 2)] == [["a", "b"], ["c", "d"], ["e"]]
     half = LARGEST_BATCH // 2
-    assert [*batched([half, half, 1, 2 * LARGEST_BATCH, 1], 3, int)] == [[half, half], [1], [2 * LARGEST_BATCH], [1]]
-    assert [*batched([], 3)] == []
+    assert [*split_batches([half, half, 1, 2 * LARGEST_BATCH, 1], 3, int)] == [
+        [half, half],
+        [1],
+        [2 * LARGEST_BATCH],
+        [1],
+    ]
+    assert [*split_batches([], 3)] == []
 
 
 def test_chunks_of_long_words_are_staged_in_batches_of_bounded_bytes() -> None:
@@ -92,7 +97,7 @@ def test_documents_without_new_chunks_are_not_all_published_at_once() -> None:
     """As after a change of all titles."""
     chunk = Chunk("a", 0, "A text.", 0, 7, 3)
     drafts = [DocumentDraft(n, one, [chunk], StoredDocument({"a": {}}), "") for n, one in enumerate(documents(600))]
-    assert [len(batch) for batch in pipeline._published_together(drafts)] == [256, 256, 88]
+    assert [len(batch) for batch in pipeline._group_drafts(drafts)] == [256, 256, 88]
 
 
 def test_properties_of_a_form_are_not_copied_to_more_than_an_upload_may_have() -> None:

@@ -27,7 +27,7 @@ from e2g_neo4j.models.embedding.windows import embed_with_parts
 from e2g_neo4j.models.entities.extraction import extract_all
 from e2g_neo4j.models.entities.pipeline import load_pipeline
 from e2g_neo4j.retrieval.passages import top_k
-from e2g_neo4j.retrieval.ranking import ranked
+from e2g_neo4j.retrieval.ranking import rank_signals
 from e2g_neo4j.types.documents import SourceDocument, Vectors
 from e2g_neo4j.types.graph import Sentence, Summary
 from e2g_neo4j.types.ties import best_first, first_best
@@ -71,7 +71,7 @@ def test_windows_that_say_the_same_are_in_reading_order(seed: int) -> None:
     for name in ("references", "referred", "titled"):
         empty[name] = []
     signals = {**empty, "spread_sum": 0.0, "spread_squares": 0.0, "windows": 12, "candidates": candidates}
-    assert [unit.id for unit, _ in ranked([signals])] == [f"c{n}-w{w}" for w in (0, 1) for n in range(6)]
+    assert [unit.id for unit, _ in rank_signals([signals])] == [f"c{n}-w{w}" for w in (0, 1) for n in range(6)]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

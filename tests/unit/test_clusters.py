@@ -15,9 +15,9 @@ from e2g_neo4j.indexing.clusters.mixture import memberships, principal_component
 from e2g_neo4j.indexing.clusters.nodes import Cluster, Leaf, chunk_input, in_order
 from e2g_neo4j.indexing.summaries.base import SummaryInput
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
-from e2g_neo4j.models.embedding.base import normalised, quantised
+from e2g_neo4j.models.embedding.base import normalise, quantise
 from e2g_neo4j.models.entities.extraction_codec import encode, own_sentences_before_list
-from e2g_neo4j.retrieval.passages import ScoredNode, fitting
+from e2g_neo4j.retrieval.passages import ScoredNode, fit_nodes
 from e2g_neo4j.retrieval.selection import Selection
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.retrieval.windows import Budget
@@ -29,7 +29,7 @@ def near(*centres: int, count: int, seed: int = 0, spread: float = 0.01) -> Vect
     """So many unit vectors near each of the axes that are named."""
     random = np.random.default_rng(seed)
     axes = np.eye(REAL_DIMENSIONS)[list(centres)].repeat(count, axis=0)
-    return normalised((axes + random.normal(0, spread, axes.shape)).astype(np.float32))
+    return normalise((axes + random.normal(0, spread, axes.shape)).astype(np.float32))
 
 
 def leaf(number: int, vector: Any = None, *, document: str = "d", tokens: int = 100) -> Leaf:
@@ -90,7 +90,7 @@ def test_groups_of_equal_vectors_are_told_apart() -> None:
 
 def test_a_node_between_two_groups_belongs_to_both() -> None:
     vectors = near(0, 1, count=10, spread=0.03)
-    between = normalised((vectors[:10].mean(axis=0) + vectors[10:].mean(axis=0))[None] / 2)
+    between = normalise((vectors[:10].mean(axis=0) + vectors[10:].mean(axis=0))[None] / 2)
     found = groups(np.vstack([vectors, between]), [1] * 21)
     assert sum(20 in group for group in found) == 2
     assert all(sum(node in group for group in found) == 1 for node in range(20))
@@ -160,7 +160,7 @@ def test_ids_depend_on_members_and_hashes_on_text_too() -> None:
 def row(text: str, sentences: list[Sentence], own: tuple[int, int], *, vectors: bool = True) -> dict[str, Any]:
     extraction = Extraction(tuple(sentences), {})
     rows = near(*range(len(sentences)), count=1) if sentences else np.empty((0, REAL_DIMENSIONS), np.float32)
-    stored = quantised(rows[own_sentences_before_list(extraction.sentences, own)]) if vectors else None
+    stored = quantise(rows[own_sentences_before_list(extraction.sentences, own)]) if vectors else None
     return {"chunk": "c", "text": text, "own": list(own), "notes": encode(extraction), "vectors": stored}
 
 
@@ -201,16 +201,16 @@ def nodes(*lengths: int) -> list[ScoredNode]:
 
 
 def test_nodes_that_do_not_fit_are_skipped_and_later_ones_are_not() -> None:
-    assert [len(words(node.row["text"])) for node in fitting(nodes(60, 50, 40), 100, words, skip=True)] == [60, 40]
-    assert [len(words(node.row["text"])) for node in fitting(nodes(60, 50, 40), 100, words)] == [60, 40]
-    assert [node.row["id"] for node in fitting(nodes(60, 50, 40), 100, words, skip=True)] == ["0", "2"]
-    assert [node.row["id"] for node in fitting(nodes(60, 50, 40), 100, words)] == ["0", "1"], "which is cut"
+    assert [len(words(node.row["text"])) for node in fit_nodes(nodes(60, 50, 40), 100, words, skip=True)] == [60, 40]
+    assert [len(words(node.row["text"])) for node in fit_nodes(nodes(60, 50, 40), 100, words)] == [60, 40]
+    assert [node.row["id"] for node in fit_nodes(nodes(60, 50, 40), 100, words, skip=True)] == ["0", "2"]
+    assert [node.row["id"] for node in fit_nodes(nodes(60, 50, 40), 100, words)] == ["0", "1"], "which is cut"
 
 
 def test_the_best_node_is_cut_if_none_fits() -> None:
-    [only] = fitting(nodes(60, 50), 40, words, skip=True)
+    [only] = fit_nodes(nodes(60, 50), 40, words, skip=True)
     assert (only.row["id"], len(words(only.row["text"]))) == ("0", 40)
-    assert fitting([], 40, words, skip=True) == []
+    assert fit_nodes([], 40, words, skip=True) == []
 
 
 @pytest.mark.parametrize(("mode", "chosen"), [("raptor", ["0", "2"]), ("tree", ["0", "1"])])

@@ -10,7 +10,7 @@ import pytest
 
 from e2g_neo4j.errors import NotFoundError, QueryError
 from e2g_neo4j.evaluation import Comparison, ModeEvidence, compare
-from e2g_neo4j.evaluation.comparison import jaccard, shared, spans
+from e2g_neo4j.evaluation.comparison import jaccard, shares_text, spans
 from e2g_neo4j.evaluation.tables import comparison_page
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.types.results import Evidence, Excerpt, Passage
@@ -78,9 +78,9 @@ def test_no_passages_have_nothing_in_common() -> None:
 
 def test_one_character_is_enough_to_be_shared() -> None:
     others = [spans([passage(0, 10)]), spans([passage(100, 110, "b")])]
-    assert shared(passage(9, 20), others)
-    assert not shared(passage(10, 20), others)
-    assert not shared(passage(100, 110), others)
+    assert shares_text(passage(9, 20), others)
+    assert not shares_text(passage(10, 20), others)
+    assert not shares_text(passage(100, 110), others)
 
 
 class Client:

@@ -10,7 +10,7 @@ from neo4j.exceptions import Neo4jError, ServiceUnavailable
 from e2g_neo4j.errors import AccessError, DatabaseError, UnreachableError
 from e2g_neo4j.graph import doctor
 from e2g_neo4j.runtime import drivers
-from e2g_neo4j.runtime.database import translated
+from e2g_neo4j.runtime.database import translate_errors
 
 
 class Anything:
@@ -35,7 +35,7 @@ def managed() -> Anything:
 
 def test_a_lock_out_after_wrong_passwords_is_told_from_other_refusals() -> None:
     error = Neo4jError._hydrate_neo4j(code="Neo.ClientError.Security.AuthenticationRateLimit", message="too many")
-    with pytest.raises(AccessError, match="NEO4J_PASSWORD"), translated():
+    with pytest.raises(AccessError, match="NEO4J_PASSWORD"), translate_errors():
         raise error
 
 
@@ -55,7 +55,7 @@ def test_a_transaction_that_is_too_large_for_the_server_names_what_to_raise(code
         (None, "The memory pool limit was exceeded.", "increase server.memory.heap.max_size of your server"),
     ):
         error = Neo4jError._hydrate_neo4j(code=code, message=message)
-        with pytest.raises(DatabaseError, match=re.escape(message)) as raised, translated(server):
+        with pytest.raises(DatabaseError, match=re.escape(message)) as raised, translate_errors(server):
             raise error
         assert advice in str(raised.value)
 
@@ -71,14 +71,14 @@ def test_a_transaction_that_is_too_large_for_the_server_names_what_to_raise(code
 def test_a_full_disk_is_named_and_a_managed_server_ended(code: str, message: str, managed: Anything) -> None:
     for driver, advice in ((managed, "started again by itself"), (None, "then restart the database")):
         error = Neo4jError._hydrate_neo4j(code=code, message=message)
-        with pytest.raises(DatabaseError, match=f"its disk is full: free up space.*{advice}"), translated(driver):
+        with pytest.raises(DatabaseError, match=f"its disk is full: free up space.*{advice}"), translate_errors(driver):
             raise error
     assert managed.ended == 1
 
 
 def test_advice_about_a_lost_connection_is_about_the_server_that_is_used(managed: Anything) -> None:
     for server, advice in ((managed, "`e2g db logs`"), (None, "check NEO4J_URI")):
-        with pytest.raises(UnreachableError) as raised, translated(server):
+        with pytest.raises(UnreachableError) as raised, translate_errors(server):
             raise ServiceUnavailable("Couldn't connect to 127.0.0.1:1:\nFailed to establish connection")
         assert advice in str(raised.value)
         assert ("NEO4J_URI" in str(raised.value)) == (server is None)

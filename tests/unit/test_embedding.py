@@ -28,12 +28,12 @@ from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.indexing.chunking import chunk
 from e2g_neo4j.models.embedding import openvino_model, sentence_transformers
-from e2g_neo4j.models.embedding.base import Embedder, Precision, adapted
+from e2g_neo4j.models.embedding.base import Embedder, Precision, adapt
 from e2g_neo4j.models.embedding.load import load_embedder
 from e2g_neo4j.models.embedding.ollama import OllamaEmbedder
 from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
 from e2g_neo4j.models.embedding.windows import embed_long, embed_with_parts, windows
-from e2g_neo4j.retrieval.passages import ScoredNode, fitting
+from e2g_neo4j.retrieval.passages import ScoredNode, fit_nodes
 
 STORY = " ".join(
     f"On day {i} the keeper of the lighthouse wrote to his daughter in Trieste. She seldom answered, and he knew why."
@@ -88,7 +88,7 @@ def test_token_spans_of_a_long_text_are_those_of_its_parts(embedder: Embedder) -
 def test_windows_are_balanced_and_end_with_sentences(embedder: Embedder) -> None:
     end = embedder.token_spans(STORY)[1199][1]
     text = STORY[:end]
-    cut = windows(adapted(embedder, window_tokens=256), text)
+    cut = windows(adapt(embedder, window_tokens=256), text)
     sizes = tokens(embedder, text, cut)
     assert len(cut) == 5
     assert sum(sizes) == 1200
@@ -377,8 +377,8 @@ def test_the_requested_context_of_ollama_has_a_limit() -> None:
     assert embedder.window_tokens == 6144
     assert sent[0]["options"] == {"num_ctx": 8192}
     assert sent[0]["dimensions"] == 2
-    assert embedder.dimensions == 3  # of an older server, which ignores this; `adapted` truncates
-    assert adapted(embedder, dimensions=2).embed(["a"]) == pytest.approx(np.array([[0.6, 0.8]]))
+    assert embedder.dimensions == 3  # of an older server, which ignores this; `adapt` truncates
+    assert adapt(embedder, dimensions=2).embed(["a"]) == pytest.approx(np.array([[0.6, 0.8]]))
 
 
 @cache
@@ -416,5 +416,5 @@ def test_text_without_spaces_counts_by_its_characters(embedder: Embedder, kind: 
     assert all(len(one.text) <= 200 * width * 1.2 for one in chunks)
     assert all(len(embedder.token_spans(text[start:end])) <= 510 for start, end in windows(embedder, text))
     whole = ScoredNode({"text": text, "level": 0, "start": 0, "id": "a"}, 1.0)
-    [kept] = fitting([whole], 600, embedder.token_spans)
+    [kept] = fit_nodes([whole], 600, embedder.token_spans)
     assert len(kept.row["text"]) <= 600 * width * 1.2

@@ -20,12 +20,12 @@ from e2g_neo4j.evaluation.gold import (
     IndexedCorpus,
     Piece,
     Question,
-    covered,
+    count_covered,
     find_quote,
     quotations,
     read_questions,
 )
-from e2g_neo4j.evaluation.results import PARTS, Evaluation, ModeResult, Outcome, bootstrap, grouped
+from e2g_neo4j.evaluation.results import PARTS, Evaluation, ModeResult, Outcome, bootstrap, group_outcomes
 from e2g_neo4j.evaluation.scoring import (
     BUDGETS,
     corpus_of,
@@ -136,7 +136,7 @@ def test_a_question_is_asked_with_its_history_or_without(tmp_path):
     line = {"id": "t", "question": "And she?", "written_out": "And Ann?", "gold_passages": [1]}
     [talk] = read_questions(write(tmp_path, line | {"history": [{"question": "Who is Bob?", "answer": "A cook."}]}))
     assert talk.history == (Turn("Who is Bob?", "A cook."),)
-    asked = {kind: talk.asked_with(kind) for kind in get_args(HistoryKind)}
+    asked = {kind: talk.apply_history(kind) for kind in get_args(HistoryKind)}
     assert {kind: (one.question, one.history) for kind, one in asked.items()} == {
         "full": ("And she?", talk.history),
         "questions": ("And she?", (Turn("Who is Bob?"),)),
@@ -311,7 +311,7 @@ def test_ranks_against_a_recount(ranked, gold):
 )
 def test_covered_characters_against_a_recount(start, length, spans):
     characters = {at for first, last in spans for at in range(first, last)}
-    assert covered(start, start + length, spans) == len(characters & set(range(start, start + length)))
+    assert count_covered(start, start + length, spans) == len(characters & set(range(start, start + length)))
 
 
 def test_half_of_a_span_is_enough_and_other_documents_do_not_count():
@@ -378,11 +378,11 @@ def outcome(question: str, value: float, *, kind: str | None = "fact", route: st
 def test_differences_are_paired():
     mine = [outcome("a", 1), outcome("b", 0.5), outcome("c", 0)]
     base = {"c": outcome("c", 0), "a": outcome("a", 0.5), "b": outcome("b", 0)}
-    group = grouped(mine, base)
+    group = group_outcomes(mine, base)
     assert group.scores["R@5"].mean == pytest.approx(0.5)
     assert group.differences["R@5"].mean == pytest.approx(1 / 3)
     assert (group.differences["R@5"].low, group.differences["R@5"].high) == (0, 0.5)
-    assert grouped(mine, {}).differences == {}
+    assert group_outcomes(mine, {}).differences == {}
 
 
 @pytest.mark.parametrize(
@@ -403,7 +403,7 @@ def test_the_page_is_well_formed_and_shows_every_mode_and_type():
     results = {}
     base = {name: outcome(name, 0.5) for name in "abc"}
     for mode in ("tree", "a<b&c", "dense"):
-        group = grouped([outcome(name, 1.0) for name in "abc"], {} if mode == "dense" else base)
+        group = group_outcomes([outcome(name, 1.0) for name in "abc"], {} if mode == "dense" else base)
         parts = {"reading": 3.25, "embedding": 0.5, "database": 4.75, "ranking": 1.0}
         types, routes = {"fact & more": group}, {"local": group, "global": group}
         results[mode] = ModeResult(group, types, routes, 9.5, 12.25, parts, 2, 640, [])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from libraries import libraries
 from naive import NaiveDocument, NaivePlace, window_passages, windows
 
-from e2g_neo4j.retrieval.passages import ScoredNode, fitting, passages
+from e2g_neo4j.retrieval.passages import ScoredNode, fit_nodes, passages
 from e2g_neo4j.types.documents import Span
 from e2g_neo4j.types.results import Pair, Reference
 
@@ -53,13 +53,13 @@ def test_a_node_becomes_a_passage_with_its_place_and_citation() -> None:
     assert (passage.start, passage.end, passage.score) == (30, 50, 2.5)
     assert (passage.level, passage.nodes, passage.path) == (0, ("d-c2",), ("d-s1",))
     assert (passage.pairs, passage.page, passage.heading) == ((AB,), "7", "The bee")
-    assert passage.labelled() == f"a - b: {TEXT[30:50]}"
+    assert passage.to_labelled_text() == f"a - b: {TEXT[30:50]}"
 
 
 def test_evidence_of_two_pairs_names_both_and_of_none_only_the_text() -> None:
     both, none = passages([ScoredNode(chunk(0), 2, (AB, AC)), ScoredNode(chunk(4), 1)])
-    assert both.labelled() == f"a - b; a - c: {both.text}"
-    assert none.labelled() == none.text
+    assert both.to_labelled_text() == f"a - b; a - c: {both.text}"
+    assert none.to_labelled_text() == none.text
 
 
 def test_consecutive_chunks_become_one_passage_without_the_overlap_twice() -> None:
@@ -151,7 +151,7 @@ def test_a_merged_passage_is_cited_and_shown_by_its_best_chunk(best: int) -> Non
 
 def test_nothing_ranked_is_no_passage() -> None:
     assert passages([]) == ()
-    assert fitting([], 9, letters) == []
+    assert fit_nodes([], 9, letters) == []
 
 
 # --- windows -----------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def test_nodes_fill_a_budget_and_only_the_last_is_cut(drawn: list[tuple[str, int
     unique = [
         node for n, node in enumerate(ranked) if node.row["text"] not in [other.row["text"] for other in ranked[:n]]
     ]
-    found = fitting(ranked, tokens, letters)
+    found = fit_nodes(ranked, tokens, letters)
     counts = [len(letters(node.row["text"])) for node in found]
     assert sum(counts) <= tokens
     assert found[:-1] == unique[: len(found[:-1])]
@@ -259,23 +259,23 @@ def test_nodes_fill_a_budget_and_only_the_last_is_cut(drawn: list[tuple[str, int
 
 def test_a_text_without_spaces_is_cut_anywhere() -> None:
     row = chunk(0, text="书" * 200, start=7, end=207)
-    [node] = fitting([ScoredNode(row, 1.0)], 60, letters)
+    [node] = fit_nodes([ScoredNode(row, 1.0)], 60, letters)
     assert (node.row["text"], node.row["end"]) == ("书" * 120, 127)
 
 
 def test_a_node_of_which_no_word_fits_is_left_out() -> None:
     ranked = [ScoredNode(chunk(0, text="It rains."), 1.0), ScoredNode(chunk(9, text="Extraordinarily."), 0.5)]
-    assert [node.row["text"] for node in fitting(ranked, 8, letters)] == ["It rains."]
-    assert fitting(ranked[1:], 3, letters) == []
+    assert [node.row["text"] for node in fit_nodes(ranked, 8, letters)] == ["It rains."]
+    assert fit_nodes(ranked[1:], 3, letters) == []
 
 
 def test_a_duplicate_takes_nothing_of_the_budget() -> None:
     same = chunk(0)["text"]
     ranked = [ScoredNode(chunk(0), 3), ScoredNode(chunk(5, document="copy", text=same), 2), ScoredNode(chunk(9), 1)]
-    assert [node.row["id"] for node in fitting(ranked, 20, letters)] == ["d-c0", "d-c9"]
+    assert [node.row["id"] for node in fit_nodes(ranked, 20, letters)] == ["d-c0", "d-c9"]
 
 
 def test_a_passage_that_was_cut_ends_where_its_text_does() -> None:
     rows = [chunk(0, text="One two three.", end=14), chunk(1, start=14, end=28, text=" Four five six.")]
-    [passage] = passages(fitting([ScoredNode(row, 1.0) for row in rows], 12, letters))
+    [passage] = passages(fit_nodes([ScoredNode(row, 1.0) for row in rows], 12, letters))
     assert (passage.text, passage.start, passage.end) == ("One two three. Four five", 0, 24)

@@ -12,7 +12,7 @@ from libraries import StubModels
 from operations import WordModel, dialogue, text_row
 
 from e2g_neo4j.answering.evidence import PROMPTS
-from e2g_neo4j.answering.global_search import finest_level, most_alike, shuffled
+from e2g_neo4j.answering.global_search import finest_level, most_alike, shuffle_reports
 from e2g_neo4j.answering.methods import AnswerOptions, answer
 from e2g_neo4j.answering.points import batches_of
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
@@ -168,7 +168,7 @@ def test_a_question_about_an_earlier_turn_is_rewritten_first() -> None:
 def test_three_reports_of_five_thousand_tokens_are_two_batches() -> None:
     reports = [Passage("word " * 4_990, id, id, 0, 1, 0.0) for id in "cab"]
     model: Any = WordModel()
-    batches = batches_of(reports, (), 12_000, model, 64, shuffled)
+    batches = batches_of(reports, (), 12_000, model, 64, shuffle_reports)
     assert ([one.source for one in batches.given], batches.numbers) == (["a", "b", "c"], [[1, 2], [3]])
 
 

@@ -18,7 +18,7 @@ from e2g_neo4j.retrieval.chat_calls import LONGEST_REPLY, ChatCalls
 from e2g_neo4j.retrieval.history import (
     CARRIED,
     LONGEST,
-    carried_over,
+    find_earlier_names,
     make_stand_alone,
     refers_back,
     rewritten_in,
@@ -83,13 +83,13 @@ def test_a_question_refers_back_by_its_words(nlp: Language, question: str, refer
 def test_names_of_earlier_turns_are_carried_over(
     nlp: Language, question: str, history: list[Turn], names: list[str]
 ) -> None:
-    assert carried_over(nlp(question), history, nlp) == names
+    assert find_earlier_names(nlp(question), history, nlp) == names
 
 
 def test_few_names_are_carried_over(nlp: Language) -> None:
     people = ["Luke Farran", "Tobias Fenn", "Walter Crail", "Theodora Quill", "Hester Pendry", "Josiah Quill"]
     history = [Turn(f"Who was {one}?", f"A friend of {one}, {people[0]} and {people[1]}.") for one in people]
-    names = carried_over(nlp("Where did they live?"), history, nlp)
+    names = find_earlier_names(nlp("Where did they live?"), history, nlp)
     assert len(names) == CARRIED
     assert names[:3] == ["Josiah Quill", "Luke Farran", "Hester Pendry"], "two of an answer, and the latest first"
 

@@ -8,7 +8,7 @@ import pytest
 from operations import chunk_row
 
 from e2g_neo4j.retrieval.strategies import lazy
-from e2g_neo4j.retrieval.strategies.lazy import Key, ranked, visit
+from e2g_neo4j.retrieval.strategies.lazy import Key, rank_rows, visit
 
 ROOT, OTHER, FINE, NEAR = ("c", "root"), ("c", "other"), ("c", "fine"), ("c", "near")
 RANKS: dict[Key, list[int]] = {ROOT: [0, 2, 3, 5], OTHER: [1, 4], FINE: [2, 5], NEAR: [0, 3]}
@@ -70,7 +70,7 @@ def test_relevant_windows_come_first_and_the_others_by_score(monkeypatch: pytest
     """.6 + .1 divides them. A window without a community is never tested."""
     monkeypatch.setattr(lazy, "DEVIATIONS", 1.0)
     monkeypatch.setattr(lazy, "TESTS", 1)
-    found = ranked([row("a", [0.9, 0.8, 0.75, 0.65], ["x", "", "y", "x"], mean=0.6, deviation=0.1)])
+    found = rank_rows([row("a", [0.9, 0.8, 0.75, 0.65], ["x", "", "y", "x"], mean=0.6, deviation=0.1)])
     assert [(window.chunk, score) for window, score in found] == [("a0", 0.9), ("a2", 0.75), ("a1", 0.8), ("a3", 0.65)]
 
 
@@ -80,8 +80,8 @@ def test_every_corpus_has_its_own_mean_and_its_own_communities(monkeypatch: pyte
     monkeypatch.setattr(lazy, "TESTS", 1)
     first = row("a", [0.85, 0.84], ["x", "x"], mean=0.8, deviation=0.1)
     second = row("b", [0.8, 0.79], ["x", "x"], mean=0.6, deviation=0.1)
-    assert [window.chunk for window, _ in ranked([first, second])] == ["b0", "b1", "a0", "a1"]
+    assert [window.chunk for window, _ in rank_rows([first, second])] == ["b0", "b1", "a0", "a1"]
 
 
 def test_no_window_is_no_result() -> None:
-    assert ranked([row("a", [], [], mean=0.5, deviation=0.0)]) == []
+    assert rank_rows([row("a", [], [], mean=0.5, deviation=0.0)]) == []

@@ -30,7 +30,7 @@ def test_a_lease_that_cannot_be_renewed_is_logged(
         end = time.monotonic() + 30
         while "not renewed" not in caplog.text and time.monotonic() < end:
             time.sleep(0.01)
-        held.failed(["d"], ValueError("Broken."))
+        held.record_failure(["d"], ValueError("Broken."))
     assert "'novels' was not renewed" in caplog.text
     assert "could not be recorded" in caplog.text
     assert "The disk is full." in caplog.text

@@ -11,7 +11,7 @@ from e2g_neo4j.retrieval.explain import with_entities_reason
 from e2g_neo4j.retrieval.linking import Linked
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import STRATEGIES, lightrag
-from e2g_neo4j.retrieval.strategies.lightrag import mixed, relations_told
+from e2g_neo4j.retrieval.strategies.lightrag import mix_rows, relations_told
 from e2g_neo4j.retrieval.windows import round_robin
 from e2g_neo4j.runtime.requests import Embed
 
@@ -24,7 +24,7 @@ def row(*windows: tuple[int, float, str], **found: Any) -> dict[str, Any]:
 
 
 def numbers(*rows: dict[str, Any], sources: lightrag.Sources = lightrag.MIX) -> list[int]:
-    return [window.number for window, _ in mixed(rows, sources)]
+    return [window.number for window, _ in mix_rows(rows, sources)]
 
 
 def test_lists_take_turns() -> None:
@@ -88,8 +88,8 @@ def test_equals_are_in_reading_order() -> None:
 
 
 def test_nothing_found_is_no_window() -> None:
-    assert mixed([]) == []
-    assert mixed([row(candidates=[])]) == []
+    assert mix_rows([]) == []
+    assert mix_rows([row(candidates=[])]) == []
 
 
 def test_each_corpus_is_asked_once_for_its_own_entities() -> None:
@@ -123,7 +123,7 @@ def test_windows_of_a_statement_are_in_its_chunk(monkeypatch: pytest.MonkeyPatch
     def first_of(*windows: tuple[int, float, str]) -> list[str]:
         stated = row(*windows, local=[["a", "b", "d-c0"]])
         stated["candidates"].append(elsewhere)
-        return [window.id for window, _ in mixed([stated])]
+        return [window.id for window, _ in mix_rows([stated])]
 
     assert first_of((0, 0.1, "a"), (2, 0.4, "ab"), (3, 0.8, "b")) == ["d-c0-w2", "d-c1-w1", "d-c0-w3", "d-c0-w0"]
     assert first_of((0, 0.1, "a"), (3, 0.8, "b")) == ["d-c0-w3", "d-c1-w1", "d-c0-w0"]

@@ -15,7 +15,7 @@ from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import lightrag
 from e2g_neo4j.retrieval.strategies.dense import dense
-from e2g_neo4j.retrieval.strategies.lightrag import mixed
+from e2g_neo4j.retrieval.strategies.lightrag import mix_rows
 from e2g_neo4j.runtime.requests import Chat, Embed
 from e2g_neo4j.types.chat import ChatReply
 
@@ -83,7 +83,7 @@ def test_lightrag_takes_the_same_text_in_the_same_order(
     """Of windows that are as long as chunks. Here, the others that were found follow."""
     monkeypatch.setattr(lightrag, "WINDOWS_EACH", case["each"] / 2)
     expected = taken(case, mode, relations=relations)
-    found = [window.index for window, _ in mixed([row(case, relations)], SOURCES[mode])]
+    found = [window.index for window, _ in mix_rows([row(case, relations)], SOURCES[mode])]
     assert found[: len(expected)] == expected
     others = [case["cosines"][number] for number in found[len(expected) :]]
     assert others == sorted(others, reverse=True)

@@ -214,10 +214,10 @@ async def test_questions_of_a_key_wait_shortly_and_leave_room_for_another(monkey
         tasks = [group.create_task(ask(one, 0.5)) for _ in range(4)]
         await asyncio.sleep(0.01)
         with (
-            counted.questions.waiting("one"),
+            counted.questions.wait("one"),
             pytest.raises(ProblemError, match="wait for their turn") as refused,
-            counted.questions.waiting("other"),
-            counted.questions.waiting("one"),
+            counted.questions.wait("other"),
+            counted.questions.wait("one"),
         ):
             pass
         assert (refused.value.status, refused.value.headers) == (429, {"Retry-After": "1"})

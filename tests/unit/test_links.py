@@ -249,7 +249,7 @@ def test_links_of_uploads_and_of_other_processes(tmp_path: Path) -> None:
 def test_text_with_halves_of_pairs_gives_no_links(tmp_path: Path) -> None:
     builder = Builder(tmp_path, LIMITS)
     builder.add(f"See {builder.links.mark('rain', 'rain.md')} and \ud800x\ud801 \ud800")
-    reading = builder.reading()
+    reading = builder.build()
     assert [(reading.text[one.start : one.end], one.target) for one in reading.links] == [("rain", "rain.md")]
 
 

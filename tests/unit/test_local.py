@@ -20,7 +20,7 @@ from e2g_neo4j.errors import LocalServerError
 from e2g_neo4j.managed_neo4j import LocalServer, jars
 from e2g_neo4j.managed_neo4j.config import command, write_settings
 from e2g_neo4j.managed_neo4j.server import State, process_of, read_state, write_private, write_state
-from e2g_neo4j.runtime.maven import Artifact, configured
+from e2g_neo4j.runtime.maven import Artifact, load_context
 from e2g_neo4j.settings import Settings
 
 CONTENT = b"not really a jar"
@@ -131,10 +131,10 @@ def test_repositories_of_jgos_configuration_come_first(tmp_path, monkeypatch) ->
     monkeypatch.setenv("M2_REPO", str(tmp_path / "elsewhere"))
     central = MavenContext().remote_repos["central"]
     file.write_text("[repositories]\nmirror = m:/mirror\n")
-    assert list(configured().remote_repos.values()) == ["m:/mirror", central]
+    assert list(load_context().remote_repos.values()) == ["m:/mirror", central]
     file.write_text("[repositories]\ncentral = m:/mirror\n")
-    assert list(configured().remote_repos.values()) == ["m:/mirror"]
-    assert configured().repo_cache == tmp_path / "elsewhere"
+    assert list(load_context().remote_repos.values()) == ["m:/mirror"]
+    assert load_context().repo_cache == tmp_path / "elsewhere"
 
 
 # --- settings and command line ---------------------------------------------------------------------------

@@ -143,7 +143,7 @@ def test_no_name_stands_outside_a_fence() -> None:
         RESULTS.span(span),
         RESULTS.task(task),
     ]
-    listing = RESULTS.listing("Documents of the corpus", [json.dumps({"title": EVIL})])
+    listing = RESULTS.format_list("Documents of the corpus", [json.dumps({"title": EVIL})])
     texts = [RESULTS.document(span), listing, *map(text_of, results)]
     for text in texts:
         [fence] = set(re.findall(r"<(text-\w{16})>", text))
@@ -187,5 +187,5 @@ def test_a_span_and_a_document_say_where_they_go_on() -> None:
     assert f"It goes on at {span['end']}." in text_of(shown)
     document = RESULTS.document(found)
     assert len(spans(document)) <= MAX_TOKENS
-    assert len(spans(RESULTS.listing("Documents", ["a b c"] * 9000))) <= MAX_TOKENS
-    assert "the first 1866 of 9000" in RESULTS.listing("Documents", ["a b c"] * 9000)
+    assert len(spans(RESULTS.format_list("Documents", ["a b c"] * 9000))) <= MAX_TOKENS
+    assert "the first 1866 of 9000" in RESULTS.format_list("Documents", ["a b c"] * 9000)

@@ -157,11 +157,11 @@ def test_the_parts_are_those_that_the_program_knows_and_each_but_the_core_is_cre
     parts = {one.name: one.part for script in scripts for one in script.definitions(384)}
     without = {"sentences", "entities"}
     assert set(parts.values()) == {"core", *schema.ALL_PARTS} - without
-    core = schema.missing_indexes(scripts, (), ())
+    core = schema.find_missing_indexes(scripts, (), ())
     assert core == {name for name, part in parts.items() if part == "core"}
     for part in schema.ALL_PARTS:
-        assert {parts[name] for name in schema.missing_indexes(scripts, core, [part])} == {part} - without
-    assert schema.missing_indexes(scripts, core | {"e2g_task_id"}, ()) == {
+        assert {parts[name] for name in schema.find_missing_indexes(scripts, core, [part])} == {part} - without
+    assert schema.find_missing_indexes(scripts, core | {"e2g_task_id"}, ()) == {
         name for name, part in parts.items() if part == "service"
     } - {"e2g_task_id"}, "what exists of a part is completed"
 

@@ -175,7 +175,7 @@ FOUND = [("c", ("c0", 2), 0.9), ("c", ("c0", 0), 0.8), ("c", ("c0", 1), 0.7)]
 
 def test_the_model_filters_sentences() -> None:
     chat = chat_of()
-    kept, prompts, *_ = drive(hipporag.filtered("Who?", chat, FOUND), hipporag_rows, relevant(3, 1))
+    kept, prompts, *_ = drive(hipporag.choose_facts("Who?", chat, FOUND), hipporag_rows, relevant(3, 1))
     assert kept == [FOUND[0], FOUND[2]], "nearest first"
     assert "[1] Cid ate.\n\n[2] Ann sailed.\n\n[3] Bob slept.\n" in prompts[0]
     assert prompts[0].endswith("Question: Who?")
@@ -184,17 +184,17 @@ def test_the_model_filters_sentences() -> None:
 
 def test_if_no_sentence_is_relevant_windows_are_ranked_by_vector() -> None:
     chat = chat_of()
-    kept, _, _, _ = drive(hipporag.filtered("Who?", chat, FOUND), hipporag_rows, relevant())
+    kept, _, _, _ = drive(hipporag.choose_facts("Who?", chat, FOUND), hipporag_rows, relevant())
     assert kept == []
     assert "kept 0 of the 3 nearest sentences: windows are ranked by vector" in chat.told[0]
-    assert drive(hipporag.filtered("Who?", chat, []), hipporag_rows)[0] == []
+    assert drive(hipporag.choose_facts("Who?", chat, []), hipporag_rows)[0] == []
 
 
 @pytest.mark.parametrize("reply", HOSTILE)
 def test_sentences_are_not_filtered_by_useless_replies(reply: str) -> None:
     chat = chat_of()
     thought = f"<think>Perhaps {relevant(1)}"
-    kept, prompts, *_ = drive(hipporag.filtered("Who?", chat, FOUND), hipporag_rows, reply, thought, reply)
+    kept, prompts, *_ = drive(hipporag.choose_facts("Who?", chat, FOUND), hipporag_rows, reply, thought, reply)
     assert kept == FOUND
     assert len(prompts) == hipporag.CALLS == 3
     assert chat.told == ["The chat model sent no usable reply in 3 calls: the sentences are not filtered."]
@@ -202,7 +202,7 @@ def test_sentences_are_not_filtered_by_useless_replies(reply: str) -> None:
 
 def test_a_sentence_whose_chunk_is_gone_is_left_out() -> None:
     gone = ("c", ("c1", 0), 0.95)
-    kept, prompts, *_ = drive(hipporag.filtered("Who?", chat_of(), [gone, *FOUND]), hipporag_rows, relevant(1))
+    kept, prompts, *_ = drive(hipporag.choose_facts("Who?", chat_of(), [gone, *FOUND]), hipporag_rows, relevant(1))
     assert kept == FOUND[:1]
     assert "[3] Bob slept.\n" in prompts[0]
 
@@ -216,7 +216,7 @@ def test_a_question_has_a_maximum_of_calls() -> None:
 
 def test_a_context_that_is_too_small_is_told_and_nothing_is_asked() -> None:
     chat = chat_of(1400)
-    assert drive(hipporag.filtered("Who?", chat, FOUND), hipporag_rows)[0] == FOUND
+    assert drive(hipporag.choose_facts("Who?", chat, FOUND), hipporag_rows)[0] == FOUND
     assert "does not fit into the 1400 tokens of the chat model" in chat.told[0]
 
 
@@ -335,7 +335,7 @@ def test_vectors_decide_if_replies_are_useless(reply: str) -> None:
     row = lazy_row("w", 6, ROOTS)
     chat = chat_of()
     order, _, _ = lazy_ask(row, reply, reply, reply, chat=chat)
-    assert order == [int(window.chunk[1:]) for window, _ in lazy.ranked([{**row, "corpus": "w"}])]
+    assert order == [int(window.chunk[1:]) for window, _ in lazy.rank_rows([{**row, "corpus": "w"}])]
     assert chat.told == ["The chat model sent no usable reply in 3 calls: vectors decide instead."]
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from e2g_neo4j.indexing.missed_names import add_missed_names, known_names
+from e2g_neo4j.indexing.missed_names import add_missed_names, collect_known_names
 from e2g_neo4j.indexing.name_merging import _find_end, apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.names_across import context, document_names, resolve_across
 from e2g_neo4j.models.entities.entity_key import entity_key
@@ -351,7 +351,7 @@ def test_a_name_that_other_chunks_have_is_found(
     text: str, read: str, nouns: tuple[str, ...], expected: dict[str, int]
 ) -> None:
     before = extraction(text, read, nouns=nouns)
-    after = add_missed_names(text, before, known_names(name_counts([SURE, SURE, before]), ENGLISH))
+    after = add_missed_names(text, before, collect_known_names(name_counts([SURE, SURE, before]), ENGLISH))
     assert after.counts == expected
     assert set().union(*(one.entities for one in after.sentences)) == expected.keys()
     assert all(sum(types.values()) == after.counts[key] for key, types in after.types.items())

@@ -24,7 +24,7 @@ from e2g_neo4j.retrieval.windows import (
     Window,
     chunks_of,
     pack,
-    ranked_windows,
+    rank_windows,
     windows_of,
 )
 
@@ -232,7 +232,7 @@ def test_windows_of_several_chunks_and_corpora_are_ranked_together() -> None:
         row("b", [0.5, 0.5], scores=[[1, 0.9], [0, 0.3]]),
         row("a", [1.0], scores=[[0, 0.5]], corpus="another"),
     ]
-    assert [(window.id, score) for window, score in ranked_windows(rows)] == [
+    assert [(window.id, score) for window, score in rank_windows(rows)] == [
         ("b-w1", 0.9),
         ("a-w0", 0.5),
         ("b-w0", 0.3),
@@ -247,7 +247,7 @@ def test_ties_are_in_reading_order() -> None:
         row("q", [1.0], document="c", index=9, scores=[[0, 0.5]]),
     ]
     for order in (rows, rows[::-1]):
-        assert [window.id for window, _ in ranked_windows(order)] == ["q-w0", "z-w0", "z-w1", "a-w0"]
+        assert [window.id for window, _ in rank_windows(order)] == ["q-w0", "z-w0", "z-w1", "a-w0"]
 
 
 @given(rankings(), st.integers(1, 8))

@@ -12,7 +12,13 @@ from e2g_neo4j.retrieval.linking import Linked
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.retrieval.strategies import pagerank as module
-from e2g_neo4j.retrieval.strategies.pagerank import as_parameters, best_relations, pagerank, personalised, ranked
+from e2g_neo4j.retrieval.strategies.pagerank import (
+    as_parameters,
+    best_relations,
+    pagerank,
+    personalised_pagerank,
+    rank_rows,
+)
 from e2g_neo4j.runtime.requests import Embed, EmbedAll
 
 
@@ -22,7 +28,7 @@ def test_pagerank_of_a_path_is_as_by_hand() -> None:
     a = .15 + .85 b / 2, c = .85 b / 2, b = .85 (a + c) = .85 (.15 + .85 b), so b = .1275 / .2775 = 17/37.
     """
     expected = {"a": 0.15 + 0.425 * 17 / 37, "b": 17 / 37, "c": 0.425 * 17 / 37}
-    assert personalised({"a": 2.0}, [("b", "c"), ("a", "b")]) == pytest.approx(expected, abs=1e-11)
+    assert personalised_pagerank({"a": 2.0}, [("b", "c"), ("a", "b")]) == pytest.approx(expected, abs=1e-11)
 
 
 def test_an_entity_without_neighbours_passes_all_to_the_seeds() -> None:
@@ -31,20 +37,20 @@ def test_an_entity_without_neighbours_passes_all_to_the_seeds() -> None:
     a = .85 b + 3/23 and b = .85 a, so a = 400/851 and b = 340/851.
     """
     expected = {"a": 400 / 851, "b": 340 / 851, "d": 111 / 851}
-    assert personalised({"a": 0.5, "d": 0.5}, [("a", "b")]) == pytest.approx(expected, abs=1e-11)
+    assert personalised_pagerank({"a": 0.5, "d": 0.5}, [("a", "b")]) == pytest.approx(expected, abs=1e-11)
 
 
 def test_heavier_seeds_have_more_of_it() -> None:
     """Without edges they have their share of the weights."""
-    assert personalised({"a": 1.0, "b": 3.0}, []) == pytest.approx({"a": 0.25, "b": 0.75})
+    assert personalised_pagerank({"a": 1.0, "b": 3.0}, []) == pytest.approx({"a": 0.25, "b": 0.75})
 
 
 def test_the_order_and_direction_of_edges_change_nothing() -> None:
     edges = [("a", "b"), ("b", "c"), ("a", "d"), ("c", "d"), ("d", "e")]
     turned = [(b, a) for a, b in reversed(edges)]
     seeds = {"a": 0.7, "c": 0.2}
-    assert personalised(seeds, turned) == personalised(dict(reversed(seeds.items())), edges)
-    ranks = personalised(seeds, edges)
+    assert personalised_pagerank(seeds, turned) == personalised_pagerank(dict(reversed(seeds.items())), edges)
+    ranks = personalised_pagerank(seeds, edges)
     assert best_relations(ranks, turned) == best_relations(ranks, edges)
 
 
@@ -63,7 +69,7 @@ def test_the_best_relations_count_and_equals_by_name(monkeypatch: pytest.MonkeyP
 
 
 def test_no_seed_is_no_relation() -> None:
-    assert personalised({}, []) == {}
+    assert personalised_pagerank({}, []) == {}
     assert best_relations({}, []) == []
     assert as_parameters([]) == {"keys": [], "scores": []}
 
@@ -87,7 +93,7 @@ def test_relations_rank_windows_then_cosines_then_the_text() -> None:
         row("a", 1, (2, 0.0, 0.9), (1, 0.3, 0.2), (0, 0.3, None)),
         row("a", 0, (0, 0.3, None)),
     ]
-    assert [window.id for window, _ in ranked(rows)] == [
+    assert [window.id for window, _ in rank_rows(rows)] == [
         "b-c0-w1",
         "a-c1-w1",
         "b-c0-w2",
@@ -96,9 +102,9 @@ def test_relations_rank_windows_then_cosines_then_the_text() -> None:
         "a-c1-w2",
         "b-c0-w0",
     ]
-    [(window, score), *_] = ranked(rows)
+    [(window, score), *_] = rank_rows(rows)
     assert (window.share, window.tokens, window.persistence, score) == (0.3, 30.0, 0.3, 0.4)
-    assert ranked([]) == []
+    assert rank_rows([]) == []
 
 
 def test_each_corpus_is_asked_for_its_own_graph() -> None:

@@ -17,7 +17,7 @@ from e2g_neo4j.errors import PipelineError
 from e2g_neo4j.models.entities.extraction import extract, extract_all
 from e2g_neo4j.models.entities.pipeline import (
     BUNDLED,
-    installed_id,
+    find_pipeline_id,
     load_pipeline,
     pipeline_for,
     pipeline_id,
@@ -255,12 +255,12 @@ def test_chinese_words_are_the_whole_text(text: str) -> None:
 def test_a_language_without_a_pipeline_has_one_by_rules_with_an_id() -> None:
     assert pipeline_for("en", None) is None
     assert pipeline_for("de", None) == "rules:de"
-    assert installed_id("rules:de") == pipeline_id(load_pipeline("rules:de")) == "de_e2g_rules-1"
+    assert find_pipeline_id("rules:de") == pipeline_id(load_pipeline("rules:de")) == "de_e2g_rules-1"
     assert pipeline_of("de_e2g_rules-1", None) == "rules:de"
     for name in (None, "en_core_web_sm"):  # in this package, and a package of its own
         if spacy.util.is_package(name or "") or name is None:
-            assert installed_id(name) == pipeline_id(load_pipeline(name))
-    assert pipeline_of(str(installed_id(None)), "rules:de") is None
+            assert find_pipeline_id(name) == pipeline_id(load_pipeline(name))
+    assert pipeline_of(str(find_pipeline_id(None)), "rules:de") is None
     with pytest.raises(PipelineError, match=r"en_other-1.*E2G_SPACY_MODEL"):
         pipeline_of("en_other-1", None)
     with pytest.raises(PipelineError, match=r"'qq'.*E2G_SPACY_MODEL"):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tiny_models import MARKERS, write_embedder
 
 from e2g_neo4j.errors import ConfigurationError, FingerprintError
-from e2g_neo4j.models.embedding.base import DEFAULT, POOLING, Embedder, adapted
+from e2g_neo4j.models.embedding.base import DEFAULT, POOLING, Embedder, adapt
 from e2g_neo4j.models.embedding.load import load_embedder
 from e2g_neo4j.models.embedding.prefixes import FAMILIES, Prefixes, knows_language, languages_of, model_prefixes
 from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
@@ -265,7 +265,7 @@ def test_a_window_fits_with_its_prefix(prompted: Path) -> None:
     prefix=st.text(st.sampled_from("ab :é中"), min_size=1, max_size=12),
 )
 def test_any_text_fits_with_any_prefix(plain: LocalEmbedder, text: str, prefix: str) -> None:
-    assert np.isfinite(embed_long(adapted(plain, prefix=prefix), [text])).all()
+    assert np.isfinite(embed_long(adapt(plain, prefix=prefix), [text])).all()
 
 
 def test_a_prefix_that_leaves_no_room_is_an_error(prompted: Path) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from operations import outcome
 
-from e2g_neo4j.retrieval.passage_graph import PassageGraph, pagerank, ranked, read_passage_graph
+from e2g_neo4j.retrieval.passage_graph import PassageGraph, pagerank, rank_passages, read_passage_graph
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.sentences import Sentence
 from e2g_neo4j.retrieval.strategies import hipporag, linear
@@ -143,7 +143,7 @@ def test_hipporag_ranks_as_published(case: dict[str, Any], monkeypatch: pytest.M
     monkeypatch.setattr(hipporag, "PASSAGES", 0.05)
     monkeypatch.setattr(hipporag, "SENTENCES", 99)
     monkeypatch.setattr(hipporag, "entity_seeds", seeds)
-    monkeypatch.setattr(hipporag, "filtered", kept)
+    monkeypatch.setattr(hipporag, "choose_facts", kept)
     monkeypatch.setattr(hipporag, "read_passage_graph", whole_graph)
     chat: Any = object()
     query = Query("?", ["c"], 200, {"c": []}, chat=chat)
@@ -224,7 +224,7 @@ def test_linear_ranks_what_is_active_as_published(case: dict[str, Any], as_publi
     walked = PassageGraph(graph.windows, graph.cosines, [sum(of.values()) for of in shares], as_counts)
     degrees = {("c", name): sum(of.get(("c", name), 0.0) for of in shares) for name in library.entities}
     of_entities = {("c", name): weight for name, weight in case["weights"].items()}
-    found = ranked(walked, pagerank(walked, degrees, of_entities, seeds))
+    found = rank_passages(walked, pagerank(walked, degrees, of_entities, seeds))
     assert [score for _, score in found] == pytest.approx(sorted(case["scores"], reverse=True), abs=1e-6)
     assert_ranked_by(case["scores"], found)
 

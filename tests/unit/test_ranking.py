@@ -21,10 +21,10 @@ from e2g_neo4j.retrieval.ranking import (
     TIE,
     Scores,
     candidate_windows,
-    looked_up,
-    ranked,
+    look_up_scores,
+    rank_signals,
     relevance,
-    smoothed,
+    smooth,
     z,
 )
 from e2g_neo4j.retrieval.windows import Window
@@ -109,9 +109,9 @@ def test_z_of_nothing_is_nothing() -> None:
 
 def test_what_no_list_names_has_0() -> None:
     signals = [{"ids": ["x", "a"], "scores": [3.0, 2.0]}, {"ids": ["c"], "scores": [1.0]}]
-    assert looked_up(["a", "b", "a", "c"], signals, "ids", "scores").tolist() == [2.0, 0.0, 2.0, 1.0]
+    assert look_up_scores(["a", "b", "a", "c"], signals, "ids", "scores").tolist() == [2.0, 0.0, 2.0, 1.0]
     with pytest.raises(ValueError, match="argument"):
-        looked_up(["a"], [{"ids": ["a", "b"], "scores": [1.0]}], "ids", "scores")
+        look_up_scores(["a"], [{"ids": ["a", "b"], "scores": [1.0]}], "ids", "scores")
 
 
 # --- windows in reading order ------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_smoothing_equals_a_double_loop(given_: tuple[list[Window], Scores]) -> 
                 total += min(MAX_SMOOTHING, SMOOTHING * above) ** steps * scores[j]
         expected.append(total)
     before = scores.copy()
-    assert smoothed(found, scores).tolist() == pytest.approx(expected, rel=1e-9, abs=1e-6)
+    assert smooth(found, scores).tolist() == pytest.approx(expected, rel=1e-9, abs=1e-6)
     assert np.array_equal(scores, before), "what is given stays as it is"
 
 
@@ -172,7 +172,7 @@ def test_smoothing_equals_a_double_loop(given_: tuple[list[Window], Scores]) -> 
 def test_a_document_that_changes_topics_lends_nothing(given_: tuple[list[Window], Scores], persistence: float) -> None:
     found, scores = given_
     none = [replace(window, persistence=persistence) for window in found]
-    assert np.array_equal(smoothed(none, scores), scores)
+    assert np.array_equal(smooth(none, scores), scores)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_the_next_window_contributes_a_fraction_that_grows_with_topic_persistenc
 ) -> None:
     row = {"chunk": "c", "document": "d", "index": 0, "tokens": 30, "shares": [1 / 3] * 3, "nears": [0.0] * 3}
     found, _ = candidate_windows([{**row, "persistence": persistence}])
-    assert smoothed(found, np.array([1.0, 0.0, 0.0])).tolist() == pytest.approx([1, fraction, fraction**2])
+    assert smooth(found, np.array([1.0, 0.0, 0.0])).tolist() == pytest.approx([1, fraction, fraction**2])
 
 
 # --- the ranking -------------------------------------------------------------------------------------
@@ -212,11 +212,11 @@ def test_windows_are_ranked_best_first_by_what_is_said_of_them(rows: list[dict[s
     signals = silent(
         rows, **lists, **scores, spread_sum=sum(spreads), spread_squares=sum(x * x for x in spreads), windows=len(ids)
     )
-    order = ranked([signals], words=True)
+    order = rank_signals([signals], words=True)
     assert sorted(unit.id for unit, _ in order) == sorted(ids)
     assert all(np.isfinite(score) for _, score in order)
     own = sum(relevance(found, near, [signals], True).values(), np.zeros(len(found)))
-    expected = smoothed(found, own).tolist()
+    expected = smooth(found, own).tolist()
     groups: list[list[int]] = []
     for i in sorted(range(len(ids)), key=lambda i: -expected[i]):
         if not groups or expected[groups[-1][-1]] - expected[i] > TIE:
@@ -242,7 +242,7 @@ def test_two_corpora_are_ranked_as_one() -> None:
     one = silent([a, b], spread_sum=4.0, spread_squares=5.5, windows=40) | {
         name: here[name] + there[name] for name in lists
     }
-    assert ranked([here, there]) == ranked([one])
+    assert rank_signals([here, there]) == rank_signals([one])
 
 
 def test_each_signal_counts_by_its_weight() -> None:
@@ -328,7 +328,7 @@ def test_one_candidate_has_a_finite_score() -> None:
         spread_squares=0.1 * 0.1,
         windows=1,
     )
-    assert ranked([signals]) == [(candidate_windows([row])[0][0], 0.0)]
+    assert rank_signals([signals]) == [(candidate_windows([row])[0][0], 0.0)]
 
 
 # --- references --------------------------------------------------------------------------------------
@@ -348,14 +348,14 @@ FILMS = [passage("a", 0.9), *(passage(f"x{n}", 0.4) for n in range(6))]
 
 
 def order_of(signals: dict[str, Any], named: Sequence[str] = ()) -> list[str]:
-    return [window.chunk for window, _ in ranked([signals], named=lambda titles: set(titles).intersection(named))]
+    return [window.chunk for window, _ in rank_signals([signals], named=lambda titles: set(titles).intersection(named))]
 
 
 def test_a_document_that_the_best_window_refers_to_comes_next_although_nothing_else_found_it() -> None:
     signals = silent(FILMS, referred=[passage("b", 0.0)])
     assert order_of(signals) == ["a", *(f"x{n}" for n in range(6))], "described, but not referred to"
     signals["references"] = [refers("a", "b")]
-    [first, second, *_] = ranked([signals])
+    [first, second, *_] = rank_signals([signals])
     assert (first[0].chunk, second[0].chunk) == ("a", "b")
     assert second[0].referred == Reference("T", "a")
     own = sum(value for name, value in second[0].signals.items() if name != "references")
@@ -366,7 +366,7 @@ def test_a_document_that_the_best_window_refers_to_comes_next_although_nothing_e
 
 def test_a_document_receives_less_the_more_chunks_refer_to_it_and_the_worse_these_are() -> None:
     def received(*references: dict[str, Any]) -> float:
-        found = ranked([silent(FILMS, referred=[passage("b", 0.0)], references=list(references))])
+        found = rank_signals([silent(FILMS, referred=[passage("b", 0.0)], references=list(references))])
         return next((window.signals["references"] for window, _ in found if window.chunk == "b"), 0.0)
 
     assert received(refers("a", "b", 32)) == pytest.approx(12 / 32**0.3)
@@ -390,7 +390,7 @@ def test_references_of_documents_that_the_question_names_count_in_full() -> None
 
 def test_chunks_with_a_pair_of_names_count_more_the_closer_these_are() -> None:
     signals = silent([passage("a", 0.5), passage("b", 0.5), passage("c", 0.5)])
-    found = ranked([signals], hops={"c": 1, "b": 2})
+    found = rank_signals([signals], hops={"c": 1, "b": 2})
     assert [(window.chunk, window.signals["pairs"]) for window, _ in found] == [("c", 0.5), ("b", 0.25), ("a", 0.0)]
 
 
@@ -398,9 +398,9 @@ def test_chunks_with_a_pair_of_names_count_more_the_closer_these_are() -> None:
 def test_a_chunk_whose_windows_are_just_being_deleted_is_left_out(rows: list[dict[str, Any]]) -> None:
     """The server reads what other transactions have deleted meanwhile no more."""
     changed = {**rows[0], "nears": rows[0]["nears"][:-1]}
-    assert ranked([silent([changed, *rows[1:]])]) == ranked([silent(rows[1:])])
+    assert rank_signals([silent([changed, *rows[1:]])]) == rank_signals([silent(rows[1:])])
 
 
 def test_no_candidate_is_no_window() -> None:
-    assert ranked([silent([])]) == []
-    assert ranked([]) == []
+    assert rank_signals([silent([])]) == []
+    assert rank_signals([]) == []

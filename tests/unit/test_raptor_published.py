@@ -14,7 +14,7 @@ import pytest
 from e2g_neo4j.indexing.clusters import layer
 from e2g_neo4j.indexing.clusters.grouping import WHOLE, groups
 from e2g_neo4j.indexing.clusters.nodes import Leaf
-from e2g_neo4j.retrieval.passages import ScoredNode, fitting
+from e2g_neo4j.retrieval.passages import ScoredNode, fit_nodes
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies.tree import RAPTOR, raptor
 from e2g_neo4j.types.documents import Span
@@ -55,7 +55,7 @@ def test_the_collapsed_tree_is_searched_in_the_same_way(tree: dict[str, Any]) ->
     """The published code ends with the first node that does not fit the budget, which is skipped here."""
     nodes = ranked(tree)
     assert RAPTOR.skips
-    kept = numbers(fitting(nodes, tree["budget"], words, skip=True))
+    kept = numbers(fit_nodes(nodes, tree["budget"], words, skip=True))
     published = tree["collapsed"]
     if not published:
         assert kept == numbers(nodes)[:1] or sum(tree["tokens"][at] for at in kept) <= tree["budget"]
@@ -71,7 +71,7 @@ def test_the_trees_cover_what_differs() -> None:
     """Mode `raptor` is the collapsed tree, not the traversal of its levels."""
     trees = PUBLISHED["trees"]
     assert {len(tree["collapsed"]) == tree["k"] for tree in trees} == {True, False}
-    more = [len(fitting(ranked(tree), tree["budget"], words, skip=True)) > len(tree["collapsed"]) for tree in trees]
+    more = [len(fit_nodes(ranked(tree), tree["budget"], words, skip=True)) > len(tree["collapsed"]) for tree in trees]
     assert {*more} == {True, False}
     assert all({*tree["collapsed"]} != {*tree["traversed"]} for tree in trees)
 

@@ -16,7 +16,7 @@ import e2g_neo4j
 from e2g_neo4j.answering.drift import FOLLOW_UPS_SCHEMA
 from e2g_neo4j.answering.points import points_schema
 from e2g_neo4j.evaluation import judging
-from e2g_neo4j.evaluation.judging import supported_schema
+from e2g_neo4j.evaluation.judging import support_schema
 from e2g_neo4j.indexing.communities.chat import ReportWriter
 from e2g_neo4j.indexing.communities.merging import DescriptionMerger
 from e2g_neo4j.indexing.statements.chat import statements_schema
@@ -34,7 +34,7 @@ SCHEMAS: Mapping[str, Any] = {
     "answering/prompts/map.txt": object_schema(points=POINTS),
     "answering/prompts/map_reports.txt": object_schema(points=points_schema(range(1, 9), "reports")),
     "answering/prompts/primer.txt": object_schema(answer=TEXT, follow_ups=FOLLOW_UPS_SCHEMA),
-    "evaluation/prompts/check_citations.txt": supported_schema(9),
+    "evaluation/prompts/check_citations.txt": support_schema(9),
     "evaluation/prompts/judge.txt": judging.VERDICT,
     "evaluation/prompts/race.txt": judging.RATINGS,
     "evaluation/prompts/weights.txt": judging.WEIGHTS,

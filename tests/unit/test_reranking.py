@@ -17,7 +17,7 @@ from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.models.reranking import Reranker
 from e2g_neo4j.retrieval.options import Unit
 from e2g_neo4j.retrieval.passages import ScoredNode
-from e2g_neo4j.retrieval.selection import CANDIDATE_WINDOWS, CANDIDATES, CHARACTERS, Selection, reranked
+from e2g_neo4j.retrieval.selection import CANDIDATE_WINDOWS, CANDIDATES, CHARACTERS, Selection, rerank
 from e2g_neo4j.retrieval.windows import WINDOWS_PER_CHUNK, Budget, Window
 from e2g_neo4j.runtime.requests import Operation, Rerank
 from e2g_neo4j.runtime.runner import AsyncRunner, Runner
@@ -130,7 +130,7 @@ def nodes(texts: Sequence[str]) -> list[ScoredNode]:
 
 def ordered(ranked: Sequence[ScoredNode], scores: Sequence[float]) -> tuple[list[str], tuple[str, ...]]:
     """The ids of the result, and the texts that were reranked."""
-    operation: Any = reranked(QUESTION, ranked)
+    operation: Any = rerank(QUESTION, ranked)
     request = next(operation)
     assert isinstance(request, Rerank)
     assert request.question == QUESTION
@@ -157,7 +157,7 @@ def test_only_so_much_text_is_reranked_and_the_rest_follows() -> None:
 
 
 def test_nothing_is_not_reranked() -> None:
-    operation: Any = reranked(QUESTION, [])
+    operation: Any = rerank(QUESTION, [])
     with pytest.raises(StopIteration) as end:
         next(operation)
     assert end.value.value == []

@@ -520,10 +520,10 @@ def test_the_ends_of_the_ranges_are_allowed(k: int, h: int) -> None:
 def test_the_ends_of_a_budget_in_tokens_are_allowed_in_every_mode(mode: str, tokens: int) -> None:
     """k has no limit then; chunks are what every mode can rank, windows what most rank unless told otherwise."""
     settings = Settings(top_k=7)
-    filled = RetrievalOptions(mode=mode, tokens=tokens, unit="chunk").filled(settings)
+    filled = RetrievalOptions(mode=mode, tokens=tokens, unit="chunk").fill(settings)
     assert (filled.k, filled.tokens, filled.unit) == (MAX_K, tokens, "chunk")
-    assert RetrievalOptions(mode=mode, tokens=tokens, k=3).filled(settings).k == 3
-    without = RetrievalOptions(mode=mode).filled(settings)
+    assert RetrievalOptions(mode=mode, tokens=tokens, k=3).fill(settings).k == 3
+    without = RetrievalOptions(mode=mode).fill(settings)
     assert (without.k, without.tokens) == (STRATEGIES[mode].top_k or 7, None)
     assert (without.k == 7) is (mode != "e2g_code"), "the published code's own default"
     assert without.unit == ("window" if mode in WINDOW_MODES else "chunk")
@@ -624,7 +624,7 @@ def test_options_choose_among_the_strategies_of_their_client() -> None:
     known = with_strategies([own])
     options = RetrievalOptions.of({"mode": "own_mode", "llm": True, "relationship_types": ["KNOWS"]}, strategies=known)
     assert options.strategy is own
-    assert options.model_copy(update={"k": 3}).filled(Settings()).strategy is own
+    assert options.model_copy(update={"k": 3}).fill(Settings()).strategy is own
     with pytest.raises(QueryError, match=r"There is no mode 'own_mode'\. Modes: auto, e2g"):
         RetrievalOptions.of({"mode": "own_mode"}, strategies=STRATEGIES)
     with pytest.raises(QueryError, match=r"There is no mode 'own_mod'\. Did you mean 'own_mode'\?"):

@@ -7,14 +7,14 @@ from operations import chunk_row
 from e2g_neo4j.retrieval.explain import with_entities_reason
 from e2g_neo4j.retrieval.linking import Linked
 from e2g_neo4j.retrieval.strategies import STRATEGIES
-from e2g_neo4j.retrieval.strategies.routes import origins_told, ranked
+from e2g_neo4j.retrieval.strategies.routes import origins_told, rank_rows
 
 VECTOR, NEIGHBOUR = 0, 3
 
 
 def test_the_reason_counts_windows_by_origin() -> None:
     row = chunk_row("c", [[0, 0.4, 0.0, VECTOR], [1, 0.1, 0.2, NEIGHBOUR]], shares=[0.5, 0.5])
-    windows = [window for window, _ in ranked([row])]
+    windows = [window for window, _ in rank_rows([row])]
     assert origins_told(windows) == (
         "Windows found: 1 by vector, 0 by entities of the question, 0 by entities of the nearest windows, 1 by "
         "neighbours of these entities."

@@ -19,10 +19,10 @@ class Noting:
     def __init__(self) -> None:
         self.noted: list[tuple[str, Request]] = []
 
-    def requested(self, request: Request) -> None:
+    def on_request(self, request: Request) -> None:
         self.noted.append(("requested", request))
 
-    def executed(self, request: Request, result: Any) -> None:
+    def on_result(self, request: Request, result: Any) -> None:
         assert result == [{}]
         self.noted.append(("executed", request))
 
@@ -36,7 +36,7 @@ def test_an_observer_is_told_of_the_requests_of_its_own_thread(monkeypatch: pyte
     nothing: Any = None
     runner, observer = Runner(nothing, "neo4j", nothing), Noting()
     monkeypatch.setattr(runner, "execute", lambda request: [{}])
-    with runner.observed(observer), ThreadPoolExecutor(1) as another:
+    with runner.observe(observer), ThreadPoolExecutor(1) as another:
         assert runner.run(reading("query/corpora")) == 1
         assert another.submit(runner.run, reading("query/stats")).result() == 1
     runner.run(reading("query/documents"))

@@ -10,11 +10,11 @@ import pytest
 
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.indexing.cooccurrence import own_sentences
-from e2g_neo4j.models.embedding.base import dequantised, quantised
+from e2g_neo4j.models.embedding.base import dequantise, quantise
 from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES, own_sentences_before_list
 from e2g_neo4j.retrieval.explain import with_entities_reason
 from e2g_neo4j.retrieval.linking import Linked
-from e2g_neo4j.retrieval.passage_graph import PassageGraph, pagerank, ranked
+from e2g_neo4j.retrieval.passage_graph import PassageGraph, pagerank, rank_passages
 from e2g_neo4j.retrieval.sentences import Entity, cosines, entities_of
 from e2g_neo4j.retrieval.strategies import STRATEGIES, hipporag, linear
 from e2g_neo4j.retrieval.windows import Window
@@ -44,7 +44,7 @@ def entity(key: str, *sentences: tuple[str, int], told: tuple[int, ...] = (), ch
 
 def test_cosines_of_packed_vectors_are_off_by_less_than_a_hundredth() -> None:
     rows = np.random.default_rng(7).standard_normal((500, 384)).astype(np.float32)
-    again = dequantised(quantised(5 * rows), 384)
+    again = dequantise(quantise(5 * rows), 384)
     assert again.shape == (500, 384)
     assert np.linalg.norm(again, axis=1) == pytest.approx(1, abs=1e-6)
     question = rows[0] / np.linalg.norm(rows[0])
@@ -53,8 +53,8 @@ def test_cosines_of_packed_vectors_are_off_by_less_than_a_hundredth() -> None:
 
 
 def test_no_sentence_is_no_bytes() -> None:
-    assert quantised(np.empty((0, 384), np.float32)) == b""
-    assert dequantised(b"", 384).shape == (0, 384)
+    assert quantise(np.empty((0, 384), np.float32)) == b""
+    assert dequantise(b"", 384).shape == (0, 384)
 
 
 def test_own_sentences_are_numbered_as_in_mentions_up_to_a_list() -> None:
@@ -70,7 +70,7 @@ def test_own_sentences_are_numbered_as_in_mentions_up_to_a_list() -> None:
 
 def test_cosines_are_by_chunk_and_number() -> None:
     rows = np.array([[1, 0], [0, 1], [1, 1]], np.float32)
-    found = cosines([1.0, 0.0], "c", [("x", quantised(rows[:2])), ("y", quantised(rows[2:])), ("z", b"")])
+    found = cosines([1.0, 0.0], "c", [("x", quantise(rows[:2])), ("y", quantise(rows[2:])), ("z", b"")])
     assert found == pytest.approx({("x", 0): 1.0, ("x", 1): 0.0, ("y", 0): 0.5**0.5}, abs=1e-6)
 
 
@@ -107,7 +107,7 @@ def test_cosines_are_scaled_from_0_to_1() -> None:
 
 def test_equal_scores_are_by_cosine_and_then_in_reading_order() -> None:
     four = graph((0.1, 0, {}), (0.5, 0, {}), (0.1 + 1e-8, 0, {}), (0.2, 0, {}))
-    found = ranked(four, np.array([0.1, 0.1, 0.1 + 1e-12, 0.3]))
+    found = rank_passages(four, np.array([0.1, 0.1, 0.1 + 1e-12, 0.3]))
     assert [one.number for one, _ in found] == [3, 1, 0, 2]
 
 

@@ -101,12 +101,12 @@ def candidates(corpus: str, windows: list[tuple[float, list[int]]]) -> dict[str,
 def test_a_window_gains_by_the_mean_of_the_ends_of_its_best_relation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mode, "RELATION", 0.5)
     rows = [candidates("c", [(0.5, [0]), (0.5, [1, 2]), (0.72, []), (0.4, [2])])]
-    found = mode.ranked(rows, {"c": {"ann": 1.0, "cid": 0.9}})
+    found = mode.rank_rows(rows, {"c": {"ann": 1.0, "cid": 0.9}})
     assert [window.chunk for window, _ in found] == ["c1", "c0", "c2", "c3"]
     assert [score for _, score in found] == pytest.approx([0.975, 0.75, 0.72, 0.4])
 
 
 def test_scores_of_entities_are_those_of_their_corpus() -> None:
     rows = [candidates("c", [(0.5, [0])]), candidates("d", [(0.5, [0])])]
-    found = mode.ranked(rows, {"c": {}, "d": {"ann": 1.0}})
+    found = mode.rank_rows(rows, {"c": {}, "d": {"ann": 1.0}})
     assert [window.chunk for window, _ in found] == ["d0", "c0"]

@@ -101,6 +101,6 @@ def test_cells_hold_no_bars_and_rows_no_empty_end() -> None:
     builder = Builder(Path("a.txt"), Limits(1000))
     builder.table([["Lamp", "a|b", ""], ["one\ntwo", "", "3"]], "Lamps")
     builder.table([["", ""]])
-    reading = builder.reading()
+    reading = builder.build()
     assert reading.text == "Lamps\n| Lamp | a¦b |\n| one two |  | 3 |"
     assert [(one.label, one.start) for one in reading.sections] == [("Lamps", 0)]

@@ -13,8 +13,8 @@ from e2g_neo4j.indexing.references import Titles
 from e2g_neo4j.models.titles import (
     LONGEST,
     MOST_CHARACTERS,
-    linked_document,
-    mentioned_titles,
+    document_key,
+    find_titles,
     possible_titles,
     title_key,
 )
@@ -34,7 +34,7 @@ def test_a_key_is_words_that_a_query_can_quote(title: str) -> None:
     assert len(key) <= MOST_CHARACTERS + LONGEST
     assert key.count(" ") < LONGEST
     assert not key or any(character.isalnum() for character in key)
-    assert linked_document(f"wiki:{title}") is not None
+    assert document_key(f"wiki:{title}") is not None
 
 
 @given(TITLES, TITLES, TITLES)
@@ -42,7 +42,7 @@ def test_a_text_mentions_the_titles_that_are_in_it(before: str, title: str, afte
     key = title_key(title)
     text = f"{before}. {title}. {after}"
     longest = {key.split(" ")[0]: key.count(" ") + 1}
-    found = list(mentioned_titles(text, list(tokens(text)), {key} - {""}, longest))
+    found = list(find_titles(text, list(tokens(text)), {key} - {""}, longest))
     assert all(title_key(text[start:end]) == one == key for start, end, one in found if one.count(" "))
     assert all(0 <= start < end <= len(text) for start, end, _ in found)
 
@@ -59,7 +59,7 @@ def test_a_text_mentions_the_titles_that_are_in_it(before: str, title: str, afte
 )
 def test_a_title_is_the_longest_and_a_word_alone_needs_a_capital(text: str, named: list[str]) -> None:
     keys = {title_key("Fog"), title_key("Fog Lamp"), title_key("Lamp")}
-    found = mentioned_titles(text, list(tokens(text)), keys, {"fog": 2, "lamp": 1})
+    found = find_titles(text, list(tokens(text)), keys, {"fog": 2, "lamp": 1})
     assert [text[start:end] for start, end, _ in found] == named
 
 
@@ -75,8 +75,8 @@ def test_what_says_nothing_is_no_key() -> None:
 
 def test_brackets_at_the_end_and_places_in_documents_do_not_count() -> None:
     assert title_key("Night Train (1999 film)") == "night train"
-    assert linked_document("https://example.org/fog#causes") == "https://example.org/fog"
-    assert linked_document("wiki:Fog (weather)#Causes") == "wiki:fog"
+    assert document_key("https://example.org/fog#causes") == "https://example.org/fog"
+    assert document_key("wiki:Fog (weather)#Causes") == "wiki:fog"
 
 
 def referred_to(text: str, bearers: dict[str, list[str]]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import pytest
 from operations import chunk_row
 
 from e2g_neo4j.retrieval.strategies import vector_context
-from e2g_neo4j.retrieval.strategies.vector_context import ranked
+from e2g_neo4j.retrieval.strategies.vector_context import rank_rows
 
 
 def row(scores: list[float], relations: list[list[int]], corpus: str = "c") -> dict[str, Any]:
@@ -29,15 +29,15 @@ def row(scores: list[float], relations: list[list[int]], corpus: str = "c") -> d
 def test_a_window_gains_by_the_nearer_end_of_its_best_relation(monkeypatch: pytest.MonkeyPatch) -> None:
     """.5 + .5 * .9 with ann and bob, .6 + .5 * .6 with cid and dan, and .8 with nobody; a second relation adds none."""
     monkeypatch.setattr(vector_context, "RELATION", 0.5)
-    found = ranked([row([0.5, 0.6, 0.8, 0.45], [[0], [2], [], [2, 1]])])
+    found = rank_rows([row([0.5, 0.6, 0.8, 0.45], [[0], [2], [], [2, 1]])])
     assert [window.chunk for window, _ in found] == ["c0", "c1", "c3", "c2"]
     assert [score for _, score in found] == pytest.approx([0.95, 0.9, 0.9, 0.8])
 
 
 def test_windows_of_several_corpora_are_ranked_together() -> None:
-    found = ranked([row([0.5, 0.9], [[], []], "a"), row([0.8, 0.4], [[], []], "b")])
+    found = rank_rows([row([0.5, 0.9], [[], []], "a"), row([0.8, 0.4], [[], []], "b")])
     assert [window.chunk for window, _ in found] == ["a1", "b0", "a0", "b1"]
 
 
 def test_no_window_is_no_result() -> None:
-    assert ranked([row([], [])]) == []
+    assert rank_rows([row([], [])]) == []

@@ -18,7 +18,7 @@ from e2g_neo4j.retrieval import filters
 from e2g_neo4j.retrieval.filters import COMPARED, find_documents
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.where import MAX_CONDITION, Condition, conditions, parse_condition
-from e2g_neo4j.types.properties import from_stored, parse_property, same, stored
+from e2g_neo4j.types.properties import from_stored, parse_property, same, to_stored
 
 YEAR = Condition("year", ">=", (1890,))
 
@@ -151,7 +151,7 @@ def test_properties_are_checked_and_cannot_change() -> None:
     with pytest.raises(TypeError):
         document.properties["year"] = 1  # type: ignore[index]
     assert isinstance(hash(document), int)
-    node = {**stored(document.properties), "title": "A title"}
+    node = {**to_stored(document.properties), "title": "A title"}
     assert node["meta_tags"] == ["b", "a"]
     assert from_stored(node) == document.properties
     assert same(from_stored(node), document.properties)

@@ -20,7 +20,7 @@ from e2g_neo4j.indexing.communities.chat import (
 from e2g_neo4j.indexing.communities.elements import StatementElement, StoredStatement, statements_about
 from e2g_neo4j.indexing.communities.hierarchy import Community
 from e2g_neo4j.indexing.communities.merging import LONG, DescriptionMerger, long_groups, parse_description
-from e2g_neo4j.indexing.communities.reports import SentenceEntities, covering_sentences
+from e2g_neo4j.indexing.communities.reports import SentenceEntities, choose_covering_sentences
 from e2g_neo4j.indexing.communities.writing import ReportInput, report_input, text_of
 from e2g_neo4j.types.chat import ChatReply
 
@@ -176,7 +176,7 @@ def test_a_finest_community_has_its_best_sentences() -> None:
 
 def test_sentences_cover_all_pairs() -> None:
     weights = {("a", "b"): 1.0, ("b", "c"): 1.0, ("c", "d"): 5.0, ("d", "e"): 1.0, ("f", "g"): 1.0}
-    covers = list(covering_sentences(HIERARCHY, [FG, DE, CD, BC, AB], weights, 10_000, longest=120))
+    covers = list(choose_covering_sentences(HIERARCHY, [FG, DE, CD, BC, AB], weights, 10_000, longest=120))
     assert covers == [[BC, AB], [], [CD, FG, BC, AB]], "one is too long"
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from neo4j.time import DateTime
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
 
-from e2g_neo4j.graph.archive.format import bounded, loads
+from e2g_neo4j.graph.archive.format import check_depth, loads
 from e2g_neo4j.models.entities.extraction_codec import own_sentences_before_list
 from e2g_neo4j.types.graph import Sentence
 from e2g_neo4j.types.properties import check_properties
@@ -158,7 +158,7 @@ class _Chunk(_OfDocument):
         for windows in (self.window_pages, self.window_headings, self.window_weights):
             if windows:
                 _same_length(windows, self.window_shares, "its lists of windows")
-        sentences = _sentences(_unpacked(_EXTRACTION, self.notes)[0], length)
+        sentences = _sentences(_unpack(_EXTRACTION, self.notes)[0], length)
         if self.sentence_vectors is not None:
             rows = len(own_sentences_before_list(sentences, own))
             size = rows * len(self.embedding)
@@ -383,19 +383,19 @@ def _summary_notes(packed: bytes, text: str, dimensions: int) -> None:
     """Raise ValueError if the notes of a summary cannot be unpacked."""
     if packed:
         end = 4 + int.from_bytes(packed[:4], "big")
-        sentences, _ = _unpacked(_NOTES, packed[4:end])
+        sentences, _ = _unpack(_NOTES, packed[4:end])
         _sentences(sentences, len(text))
         vectors = packed[end:]
         _fit(len(vectors) == 2 * dimensions * len(sentences) > 0, "property 'notes': it has other vectors")
         _fit(bool(np.isfinite(np.frombuffer(vectors, np.float16)).all()), "property 'notes': a number is infinite")
 
 
-def _unpacked(kind: TypeAdapter[Any], packed: bytes) -> Any:
+def _unpack(kind: TypeAdapter[Any], packed: bytes) -> Any:
     unpacking = zlib.decompressobj()
     try:
         text = unpacking.decompress(packed, LARGEST_NOTES)
         _fit(unpacking.eof and not unpacking.unused_data, "property 'notes': it is incomplete or too large")
-        return kind.validate_json(bounded(text), strict=True)
+        return kind.validate_json(check_depth(text), strict=True)
     except (zlib.error, ValueError) as error:
         raise ValueError(f"property 'notes': it cannot be unpacked ({str(error)[:100]})") from error
 

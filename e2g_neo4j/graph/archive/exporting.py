@@ -34,12 +34,12 @@ from e2g_neo4j.graph.archive.format import (
     MadeWith,
     Manifest,
     Member,
-    encoded,
+    encode,
 )
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import CallDriver, Operation
 from e2g_neo4j.runtime.statements import split_suffix
-from e2g_neo4j.types.ids import cached_key
+from e2g_neo4j.types.ids import cache_key
 from e2g_neo4j.types.reports import ArchiveInfo
 
 Rows: TypeAlias = Callable[[str], Iterator[dict[str, Any]]]
@@ -71,7 +71,7 @@ def export(driver: Driver, name: str, file: Path, corpus: str, format: Format = 
         raise QueryError(f"Unknown format {format!r}. Choose archive or graphml.")
     if file.exists():
         raise InputError(f"{file} exists already. Choose another file, or remove it first.")
-    with database.locked(driver, name, corpus) as rows:
+    with database.lock_corpus(driver, name, corpus) as rows:
         [about] = rows("archive/corpus")
         if not about["found"]:
             raise CorpusNotFoundError(corpus)
@@ -132,7 +132,7 @@ def without_suffix(properties: dict[str, Any], suffix: str) -> dict[str, Any]:
 def _of_corpus(row: dict[str, Any], corpus: str) -> dict[str, Any]:
     """Return a cached reply under a key without the word of its corpus."""
     properties = row["properties"]
-    return {"properties": {**properties, "key": properties["key"].removeprefix(cached_key(corpus))}}
+    return {"properties": {**properties, "key": properties["key"].removeprefix(cache_key(corpus))}}
 
 
 def _write(archive: zipfile.ZipFile, name: str, rows: Iterable[dict[str, Any]]) -> Member:
@@ -140,7 +140,7 @@ def _write(archive: zipfile.ZipFile, name: str, rows: Iterable[dict[str, Any]]) 
     digest = sha256()
     with archive.open(name, "w", force_zip64=True) as member:
         for row in rows:
-            properties = {key: encoded(value) for key, value in row["properties"].items() if value is not None}
+            properties = {key: encode(value) for key, value in row["properties"].items() if value is not None}
             row = {**row, "properties": properties}
             line = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
             if len(line) > LONGEST_LINE:

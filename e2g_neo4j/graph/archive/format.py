@@ -70,12 +70,12 @@ class Manifest(_Strict):
 def loads(line: str | bytes) -> Any:
     """Parse JSON whose memory is bounded. Raises ValueError."""
     try:
-        return json.loads(bounded(line))
+        return json.loads(check_depth(line))
     except RecursionError as error:
         raise ValueError("its lists and objects are too deep") from error
 
 
-def bounded(line: str | bytes) -> str | bytes:
+def check_depth(line: str | bytes) -> str | bytes:
     """Return JSON, or raise ValueError if it has too many lists or objects."""
     brackets = line.count("[") + line.count("{") if isinstance(line, str) else line.count(b"[") + line.count(b"{")
     if brackets > MOST_BRACKETS:
@@ -86,7 +86,7 @@ def bounded(line: str | bytes) -> str | bytes:
 # --- values ------------------------------------------------------------------------------------------
 
 
-def encoded(value: Any) -> Any:
+def encode(value: Any) -> Any:
     """Convert the value of a property to JSON. Types that JSON lacks become an object with one field, named by type.
 
     Long lists of 32-bit floats, such as embeddings, become their little-endian bytes in base64.
@@ -108,7 +108,7 @@ def encoded(value: Any) -> Any:
                 # Compare bits, because -0.0 == 0.0 and nan != nan.
                 if row.astype("<f8").tobytes() == np.array(value, dtype="<f8").tobytes():
                     return {"float32": base64.b64encode(row.tobytes()).decode()}
-            return [encoded(one) for one in value]
+            return [encode(one) for one in value]
     if type(value).__name__ in _TIMES:
         return {type(value).__name__: value.iso_format()}
     raise ArchiveError(
@@ -117,8 +117,8 @@ def encoded(value: Any) -> Any:
     )
 
 
-def decoded(value: Any) -> Any:
-    """Undo `encoded`. Raises ValueError for values that it never returns."""
+def decode(value: Any) -> Any:
+    """Undo `encode`. Raises ValueError for values that it never returns."""
     match value:
         case None | bool() | str():
             return value
@@ -129,7 +129,7 @@ def decoded(value: Any) -> Any:
             if math.isfinite(value):
                 return value
         case list():
-            return [decoded(one) for one in value]
+            return [decode(one) for one in value]
         case {"float": ("nan" | "inf" | "-inf") as special, **rest} if not rest:
             return float(special)
         case {"bytes": str(packed), **rest} if not rest:

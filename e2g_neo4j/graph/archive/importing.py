@@ -38,10 +38,10 @@ from e2g_neo4j.graph.archive.format import (
 )
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.models.words import divide_words
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import Execute, Read, Write
 from e2g_neo4j.runtime.statements import split_suffix
-from e2g_neo4j.types.ids import cached_key, corpus_key, document_id
+from e2g_neo4j.types.ids import cache_key, corpus_key, document_id
 from e2g_neo4j.types.reports import ArchiveInfo
 
 NODE_ROWS = 500
@@ -108,11 +108,11 @@ class Archive:
             self._file.most = None
         except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
             self._file.close()
-            raise self.damaged(str(error)) from error
+            raise self.damage_error(str(error)) from error
         try:
             self._check_members()
             self.manifest = self._manifest()
-            self._known = self._checked_lines()
+            self._known = self._check_lines()
         except BaseException:
             self.close()
             raise
@@ -121,7 +121,7 @@ class Archive:
         self._zip.close()
         self._file.close()
 
-    def damaged(self, why: str) -> ArchiveError:
+    def damage_error(self, why: str) -> ArchiveError:
         return ArchiveError(
             f"{self.file} is damaged, incomplete or not an archive of a corpus ({why}). Nothing was imported. Export "
             "the corpus again."
@@ -134,7 +134,7 @@ class Archive:
             renamed = {old: document_id(corpus, source) for old, source in self._known.items()}
         ours = {"corpus": corpus, "corpus_key": corpus_key(corpus)}
         for number, line in enumerate(self._lines(member), 1):
-            found = self._parsed(member, number, line)
+            found = self._parse_line(member, number, line)
             if isinstance(found, lines.Node) and found.label in contents.NOT_CREATED:
                 continue
             properties = found if isinstance(found, dict) else found.properties
@@ -145,15 +145,15 @@ class Archive:
             properties |= {name: value for name, value in ours.items() if name in properties}
             match found:
                 case lines.Node():
-                    labels = _staged(found.labels)
+                    labels = _stage_labels(found.labels)
                     vectors = {name: properties.pop(name, None) for name in contents.VECTORS}
                     row = {"key": found.key, "labels": labels, "properties": properties, **vectors}
                 case lines.Relationship():
                     start, end = contents.RELATIONSHIPS[found.type][1]
                     row = {"a": found.a, "type": found.type, "b": found.b, "properties": properties}
-                    row |= {"starts": _staged(start), "ends": _staged(end)}
+                    row |= {"starts": _stage_labels(start), "ends": _stage_labels(end)}
                 case _:
-                    key = properties["key"] = cached_key(corpus, properties["key"])
+                    key = properties["key"] = cache_key(corpus, properties["key"])
                     row = {"key": key, "properties": properties}
             yield row, len(line)
 
@@ -162,27 +162,27 @@ class Archive:
     def _check_members(self) -> None:
         members = self._zip.infolist()
         if sorted(one.filename for one in members) != sorted([MANIFEST, *MEMBERS]):
-            raise self.damaged(f"its members are not {MANIFEST}, {', '.join(MEMBERS)}")
+            raise self.damage_error(f"its members are not {MANIFEST}, {', '.join(MEMBERS)}")
         for one in members:
             if one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise self.damaged(f"{one.filename} is not packed as `e2g export` does it")
+                raise self.damage_error(f"{one.filename} is not packed as `e2g export` does it")
             largest = LARGEST_MANIFEST if one.filename == MANIFEST else MOST_PACKED * one.compress_size + 2**20
             if one.file_size > largest:
-                raise self.damaged(f"{one.filename} would unpack to {one.file_size} bytes")
+                raise self.damage_error(f"{one.filename} would unpack to {one.file_size} bytes")
 
     def _manifest(self) -> Manifest:
-        with self._unpacking(MANIFEST):
+        with self._unpack(MANIFEST):
             text = self._zip.read(MANIFEST)
         try:
             manifest = Manifest.model_validate_json(text)
         except ValidationError as error:
             fault = error.errors(include_url=False, include_context=False)[0]
-            raise self.damaged(f"{MANIFEST}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}") from error
+            raise self.damage_error(f"{MANIFEST}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}") from error
         if set(manifest.members) != set(MEMBERS):
-            raise self.damaged(f"{MANIFEST} names other members")
+            raise self.damage_error(f"{MANIFEST} names other members")
         return manifest
 
-    def _checked_lines(self) -> dict[str, str]:
+    def _check_lines(self) -> dict[str, str]:
         """Read everything once. Return the source by id of the documents whose id is derived from corpus and source."""
         known: dict[str, str] = {}
         documents = 0
@@ -193,10 +193,10 @@ class Archive:
             for number, line in enumerate(self._lines(member), 1):
                 digest.update(line)
                 size += len(line)
-                found = self._parsed(member, number, line)
+                found = self._parse_line(member, number, line)
                 if isinstance(found, lines.Node) and found.label == "Corpus":
                     if self.layers is not None:
-                        raise self.damaged(f"{member}, line {number}: there are two nodes with the label Corpus")
+                        raise self.damage_error(f"{member}, line {number}: there are two nodes with the label Corpus")
                     self.layers = found
                 if isinstance(found, lines.Node) and found.label == "Document":
                     documents += 1
@@ -204,41 +204,43 @@ class Archive:
                     if identity == document_id(self.manifest.corpus, source):
                         known[identity] = source
             if (digest.hexdigest(), size, number) != (expected.sha256, expected.bytes, expected.lines):
-                raise self.damaged(f"{member} does not match {MANIFEST}")
+                raise self.damage_error(f"{member} does not match {MANIFEST}")
         if documents != self.manifest.documents or not documents:
-            raise self.damaged(f"it contains {documents} documents")
+            raise self.damage_error(f"it contains {documents} documents")
         return known
 
-    def _parsed(self, member: str, number: int, line: bytes) -> lines.Node | lines.Relationship | dict[str, Any]:
+    def _parse_line(self, member: str, number: int, line: bytes) -> lines.Node | lines.Relationship | dict[str, Any]:
         try:
             row = loads(line)
             if member == NODES:
                 return lines.node(row, self.manifest.corpus, self.manifest.fingerprint.dimensions)
-            return lines.relationship(row, self.manifest.corpus) if member == RELATIONSHIPS else lines.cached(row)
+            return (
+                lines.relationship(row, self.manifest.corpus) if member == RELATIONSHIPS else lines.parse_cache_row(row)
+            )
         except (ValueError, TypeError, LookupError, ArithmeticError) as error:
-            raise self.damaged(f"{member}, line {number}: {error}") from error
+            raise self.damage_error(f"{member}, line {number}: {error}") from error
 
     def _lines(self, member: str) -> Iterator[bytes]:
-        with self._unpacking(member), self._zip.open(member) as file:
+        with self._unpack(member), self._zip.open(member) as file:
             for number in count():
                 if number % CHECKED_AT_ONCE == 0:
                     self._checkpoint()
                 line = file.readline(LONGEST_LINE + 1)
                 if len(line) > LONGEST_LINE:
-                    raise self.damaged(f"{member} has a line of more than {LONGEST_LINE} bytes")
+                    raise self.damage_error(f"{member} has a line of more than {LONGEST_LINE} bytes")
                 if not line:
                     return
                 yield line
 
     @contextmanager
-    def _unpacking(self, member: str) -> Iterator[None]:
+    def _unpack(self, member: str) -> Iterator[None]:
         try:
             yield
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-            raise self.damaged(f"{member}: {error}") from error
+            raise self.damage_error(f"{member}: {error}") from error
 
 
-def _staged(labels: Sequence[str]) -> list[str]:
+def _stage_labels(labels: Sequence[str]) -> list[str]:
     return ["StagedDocument" if label == "Document" else label for label in labels]
 
 
@@ -301,7 +303,7 @@ def _write(perform: Execute, archive: Archive, reservation: dict[str, str], *, f
         (SUMMARIES, "archive/cache_summaries", ROWS),
     ):
         written = 0
-        for batch in batched(archive.rows(member, corpus), size, itemgetter(1)):
+        for batch in split_batches(archive.rows(member, corpus), size, itemgetter(1)):
             rows = [row for row, _ in batch]
             written += len(rows)
             if member == NODES and fulltext:
@@ -309,21 +311,21 @@ def _write(perform: Execute, archive: Archive, reservation: dict[str, str], *, f
             parameters = {"corpus": corpus, "rows": rows, **({"fulltext": fulltext} if member == NODES else {})}
             request = Write(((statement, parameters),), ("archive/is_mine", reservation))
             try:
-                _checked(perform, request)
+                _perform_or_fail(perform, request)
             except DatabaseError as error:
                 if isinstance(error.__cause__, ConstraintError):
-                    raise archive.damaged(f"{member}: two nodes have the same id or key") from error
+                    raise archive.damage_error(f"{member}: two nodes have the same id or key") from error
                 raise
         if member == RELATIONSHIPS:
             [imported] = perform(Read("archive/imported", {"corpus": corpus}))
             if imported["relationships"] != written:
-                raise archive.damaged(_lost(perform, archive, corpus))
+                raise archive.damage_error(_describe_loss(perform, archive, corpus))
 
 
-def _lost(perform: Execute, archive: Archive, corpus: str) -> str:
+def _describe_loss(perform: Execute, archive: Archive, corpus: str) -> str:
     """Return which relationship could not be written."""
     number = 0
-    for batch in batched(archive.rows(RELATIONSHIPS, corpus), ROWS, itemgetter(1)):
+    for batch in split_batches(archive.rows(RELATIONSHIPS, corpus), ROWS, itemgetter(1)):
         rows = [row for row, _ in batch]
         lost = perform(Read("archive/lost_relationships", {"corpus": corpus, "rows": rows}))
         if lost:
@@ -342,14 +344,14 @@ def _check(perform: Execute, archive: Archive, reservation: dict[str, str]) -> N
     """Compare what was written with each other, and count its words in bounded transactions."""
     corpus = reservation["corpus"]
     if fault := checks.fault_of(perform, corpus):
-        raise archive.damaged(fault)
+        raise archive.damage_error(fault)
     after = ""
     while rows := perform(Read("archive/chunks", {"corpus": corpus, "after": after, "limit": CHUNKS_READ})):
         for row in rows:
             if fault := checks.fault_of_chunk(row):
-                raise archive.damaged(f"Chunk {row['chunk']!r}: {fault}")
+                raise archive.damage_error(f"Chunk {row['chunk']!r}: {fault}")
         counted = ("archive/count_terms", {"corpus": corpus, **checks.terms_of(rows)})
-        _checked(perform, Write((counted,), ("archive/is_mine", reservation)))
+        _perform_or_fail(perform, Write((counted,), ("archive/is_mine", reservation)))
         after = rows[-1]["chunk"]
 
 
@@ -368,7 +370,7 @@ def _publish(
         ("archive/set_layers", {"corpus": corpus, "rows": [_layers(archive)]}),
         *([mark] if mark else []),
     )
-    _checked(perform, Write(statements, ("archive/is_mine", reservation)))
+    _perform_or_fail(perform, Write(statements, ("archive/is_mine", reservation)))
 
 
 def _layers(archive: Archive) -> dict[str, Any]:
@@ -380,7 +382,7 @@ def _layers(archive: Archive) -> dict[str, Any]:
     return layers | {name: stored[name] for name in ("statement_models", "report_models") if name in stored}
 
 
-def _checked(perform: Execute, request: Write) -> None:
+def _perform_or_fail(perform: Execute, request: Write) -> None:
     if not perform(request):
         raise DatabaseError(
             "The import was suspended for so long that another run removed it. Nothing was imported. Start it again."

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.graph.archive.contents import ADDED, NODES, RELATIONSHIPS, UNCOUNTED, Cached, Row
-from e2g_neo4j.graph.archive.format import bounded, decoded
+from e2g_neo4j.graph.archive.format import check_depth, decode
 from e2g_neo4j.types.ids import corpus_key
 from e2g_neo4j.types.properties import PREFIX, check_properties
 
@@ -53,8 +53,8 @@ def node(row: Any, corpus: str, dimensions: int) -> Node:
     if label == "Document" and isinstance(properties, dict):
         of_user = {name: value for name, value in properties.items() if name.startswith(PREFIX)}
         properties = {name: value for name, value in properties.items() if name not in of_user}
-    found = _checked(label, NODES[label], properties)
-    of_user = {name: decoded(value) for name, value in of_user.items()}
+    found = _check_properties(label, NODES[label], properties)
+    of_user = {name: decode(value) for name, value in of_user.items()}
     check_properties({name.removeprefix(PREFIX): value for name, value in of_user.items()})
     if found.get("corpus_key", expected := corpus_key(corpus)) != expected:
         raise ValueError(f"{label}: property 'corpus_key': it is that of another corpus")
@@ -68,18 +68,18 @@ def relationship(row: Any, corpus: str) -> Relationship:
     a, kind, b, properties = _fields(row, "a", "type", "b", "properties")
     if not isinstance(kind, str) or kind not in RELATIONSHIPS:
         raise ValueError(f"the type {str(kind)[:200]!r} is not allowed in a corpus")
-    found = _checked(kind, RELATIONSHIPS[kind][0], properties)
+    found = _check_properties(kind, RELATIONSHIPS[kind][0], properties)
     if found.get("corpus", corpus) != corpus:
         raise ValueError(f"{kind}: property 'corpus': it is another corpus")
     return Relationship(_end(a), kind, _end(b), found)
 
 
-def cached(row: Any) -> dict[str, Any]:
+def parse_cache_row(row: Any) -> dict[str, Any]:
     """Return what a line holds of the cache, with its key in the archive. Raises ValueError."""
     [properties] = _fields(row, "properties")
-    found = _checked("a cached reply", Cached, properties)
+    found = _check_properties("a cached reply", Cached, properties)
     if found["key"].startswith("added-"):
-        ADDED.validate_json(bounded(found["text"]), strict=True)
+        ADDED.validate_json(check_depth(found["text"]), strict=True)
     return found
 
 
@@ -95,13 +95,13 @@ def _end(key: Any) -> str:
     return key
 
 
-def _checked(what: str, kind: type[Row], properties: Any) -> dict[str, Any]:
+def _check_properties(what: str, kind: type[Row], properties: Any) -> dict[str, Any]:
     if not isinstance(properties, dict):
         raise TypeError(f"{what}: 'properties' is no object")
     values = {}
     for name, value in properties.items():
         try:
-            values[name] = decoded(value)
+            values[name] = decode(value)
         except (ValueError, TypeError, ArithmeticError, LookupError) as error:
             raise ValueError(f"{what}: property {name[:200]!r}: {error}") from error
     try:

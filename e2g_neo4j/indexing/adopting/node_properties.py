@@ -10,7 +10,7 @@ from typing import Any
 from neo4j.time import Date, DateTime, Duration, Time
 
 from e2g_neo4j.errors import InputError
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.types.properties import Property, check_list, check_scalar
 
@@ -45,13 +45,13 @@ def read_properties(owners: Mapping[str, Owner], names: Sequence[str], kind: str
         InputError: A document cannot have a value, or no node has a property of a name.
     """
     values: dict[tuple[str, str], dict[str, Property]] = {}
-    for nodes in batched(owners, NODES):
+    for nodes in split_batches(owners, NODES):
         for row in (yield Read("adopt/properties", {"nodes": nodes, "names": list(names)})):
             owner = owners[row["node"]]
             for name, value in zip(names, row["values"], strict=True):
                 if value is not None:
                     what = f"The property {name!r} of the node {row['node']} of the document {owner.title!r}"
-                    checked = _checked(value, what)
+                    checked = _check_value(value, what)
                     values.setdefault((owner.document, name), {})[repr(checked)] = checked
     having = {name for _, name in values}
     if missing := [name for name in names if name not in having]:
@@ -71,14 +71,14 @@ def read_properties(owners: Mapping[str, Owner], names: Sequence[str], kind: str
     return found
 
 
-def _checked(value: Any, what: str) -> Property:
+def _check_value(value: Any, what: str) -> Property:
     """Return a value as a property of a document. Dates and times become ISO 8601 texts."""
     try:
         if isinstance(value, list):
             return check_list([_plain(one) for one in value], what)
         return check_scalar(_plain(value), what)
     except InputError as error:
-        raise _refused(error) from None
+        raise _refusal_error(error) from None
 
 
 def _plain(value: Any) -> Any:
@@ -93,9 +93,9 @@ def _together(different: Iterable[Property], what: str) -> tuple[Any, ...]:
     try:
         values = check_list(list({repr(one): one for one in scalars}.values()), what)
     except InputError as error:
-        raise _refused(error) from None
+        raise _refusal_error(error) from None
     return tuple(sorted(set(values)))
 
 
-def _refused(error: InputError) -> InputError:
+def _refusal_error(error: InputError) -> InputError:
     return InputError(f"{error} Nothing was changed. Correct it in the database, or leave it out of `properties`.")

@@ -18,11 +18,11 @@ from typing import Any, TypeAlias
 from e2g_neo4j.documents.files import LONGEST_SOURCE
 from e2g_neo4j.errors import CorpusNotFoundError, InputError
 from e2g_neo4j.graph.catalog import document_ids
-from e2g_neo4j.graph.lease import locked
+from e2g_neo4j.graph.lease import write_locked
 from e2g_neo4j.graph.writer import ROWS, delete
 from e2g_neo4j.indexing.adopting.node_properties import NodeProperties, Owner, read_properties
 from e2g_neo4j.indexing.chunking import chunk_ids
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import Operation, Read, Rows, Write
 from e2g_neo4j.types.documents import Cut, SourceDocument, StandsFor
 from e2g_neo4j.types.ids import check_users_label, did_you_mean, document_id, utf8
@@ -75,7 +75,7 @@ class _Node:
     sort_key: SortKey
 
 
-def adopted(corpus: str) -> Operation[Adoption | None]:
+def read_adoption(corpus: str) -> Operation[Adoption | None]:
     """Return the options that a corpus was adopted with; None if it was not adopted."""
     [row] = yield Read("adopt/adopted", {"corpus": corpus})
     if not row["adopts"]:
@@ -144,7 +144,7 @@ def read(corpus: str, adoption: Adoption) -> Operation[TextNodes]:
         after = rows[-1]["node"]
     texts: dict[str, str] = {}
     absent = set(adoption.texts)
-    for some in batched(nodes, TEXTS):
+    for some in split_batches(nodes, TEXTS):
         for row in (yield Read("adopt/texts", {"nodes": [node.id for node in some], "texts": adoption.texts})):
             absent.difference_update(row["names"])
             if _has_text(row["text"]):
@@ -173,7 +173,7 @@ def read(corpus: str, adoption: Adoption) -> Operation[TextNodes]:
         kind = f"node at the end of {adoption.part_of}" if adoption.part_of else f"node labelled {adoption.label}"
         properties = yield from read_properties(owners, adoption.properties, kind)
     found.several_values = properties.several
-    found.documents = assembled(corpus, adoption, nodes, texts, properties.by_document)
+    found.documents = assemble_documents(corpus, adoption, nodes, texts, properties.by_document)
     return found
 
 
@@ -236,7 +236,7 @@ def _has_text(value: Any) -> bool:
     return isinstance(value, str) and any(char.isprintable() and not char.isspace() for char in value)
 
 
-def assembled(
+def assemble_documents(
     corpus: str,
     adoption: Adoption,
     nodes: Sequence[_Node],
@@ -288,8 +288,8 @@ def update_text_nodes(corpus: str, documents: Sequence[SourceDocument]) -> Opera
         for row in current
         if row["chunk"] in wanted and row["node"] != wanted[row["chunk"]].node
     ]
-    for rows in batched(new, ROWS):
-        yield locked("adopt/set_text_nodes", corpus, rows=rows)
+    for rows in split_batches(new, ROWS):
+        yield write_locked("adopt/set_text_nodes", corpus, rows=rows)
 
 
 def remove_others(corpus: str, documents: Sequence[SourceDocument]) -> Operation[int]:

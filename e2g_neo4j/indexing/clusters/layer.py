@@ -19,11 +19,11 @@ from e2g_neo4j.indexing.clusters.nodes import (
 from e2g_neo4j.indexing.layer import ChangedError, Layer, Making
 from e2g_neo4j.indexing.summaries.base import Summariser, SummaryInput
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
-from e2g_neo4j.indexing.summaries.tree import joined
+from e2g_neo4j.indexing.summaries.tree import join_summaries
 from e2g_neo4j.indexing.vector_layers import SENTENCES
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.types.reports import LayerReport
 
@@ -51,8 +51,8 @@ def _make(making: Making) -> Operation[LayerReport]:
         if not members:
             break
         made: list[Cluster] = []
-        for batch in batched(members, SUMMARIES):
-            made += yield from _summarised(models, corpus, summariser, level, batch)
+        for batch in split_batches(members, SUMMARIES):
+            made += yield from _summarise_groups(models, corpus, summariser, level, batch)
             making.show("clusters", len(clusters) + len(made), len(clusters) + len(members))
         clusters += made
         inside = {node.id for group in members for node in group}
@@ -61,14 +61,14 @@ def _make(making: Making) -> Operation[LayerReport]:
     new = [cluster for cluster in clusters if stored.get(cluster.id) != cluster.sha256]
     kept = {cluster.id for cluster in clusters} - {cluster.id for cluster in new}
     yield from making.begin()
-    for some in batched(new, SUMMARIES):
+    for some in split_batches(new, SUMMARIES):
         yield from making.stage([_row(cluster) for cluster in some])
     links = (
         {"id": cluster.id, "member": member.id, "kind": _kind(member, kept)}
         for cluster in new
         for member in cluster.members
     )
-    for links_of_batch in batched(links, ROWS):
+    for links_of_batch in split_batches(links, ROWS):
         yield from making.add("stage_members", links_of_batch)
     yield from making.publish(kept=sorted(kept))
     return LayerReport(
@@ -106,7 +106,7 @@ def _members(nodes: Sequence[Node]) -> list[tuple[Node, ...]]:
     return [tuple(nodes[number] for number in group) for group in found] if shrinks else []
 
 
-def _summarised(
+def _summarise_groups(
     models: Models,
     corpus: str,
     summariser: Summariser,
@@ -116,7 +116,7 @@ def _summarised(
     """Summarise groups of nodes."""
     inputs = yield from _inputs(corpus, {node for group in groups for node in group if isinstance(node, Leaf)})
     texts = [
-        joined([node.summary if isinstance(node, Cluster) else inputs[node.id] for node in group], level)
+        join_summaries([node.summary if isinstance(node, Cluster) else inputs[node.id] for node in group], level)
         for group in groups
     ]
     summaries = [summariser.summarise(text) for text in texts]
@@ -138,7 +138,7 @@ def _inputs(corpus: str, leaves: Collection[Leaf]) -> Operation[dict[str, Summar
     """Read the texts of chunks, by id."""
     by_id = {leaf.id: leaf for leaf in leaves}
     inputs: dict[str, SummaryInput] = {}
-    for batch in batched(sorted(by_id), CHUNKS_READ):
+    for batch in split_batches(sorted(by_id), CHUNKS_READ):
         rows = yield Read("clusters/texts", {"corpus": corpus, "chunks": batch})
         inputs |= {row["chunk"]: chunk_input(row, by_id[row["chunk"]].vector) for row in rows}
     if len(inputs) < len(by_id):

@@ -67,8 +67,8 @@ def memberships(vectors: Vectors, least: int = 1) -> Array:
     lowest, worse = np.inf, 0
     for number in range(1, min(MOST, nodes) + 1):
         if number > 1:
-            probabilities = _halved(points, probabilities)
-        probabilities, likelihood = _fitted(points, probabilities, FLOOR * variance)
+            probabilities = _halve_widest(points, probabilities)
+        probabilities, likelihood = _fit(points, probabilities, FLOOR * variance)
         bic = number * (dimensions + 1) * np.log(nodes) - 2 * likelihood
         if number <= least or bic < lowest:
             best, lowest, worse = probabilities, bic, 0
@@ -99,7 +99,7 @@ def principal_components(vectors: Vectors) -> Array:
     return points * np.where(points[np.abs(points).argmax(axis=0), np.arange(kept)] < 0, -1, 1)
 
 
-def _fitted(points: Array, probabilities: Array, least: float) -> tuple[Array, float]:
+def _fit(points: Array, probabilities: Array, least: float) -> tuple[Array, float]:
     """Improve a mixture by expectation-maximisation. Returns its probabilities and its log-likelihood."""
     before = likelihood = -np.inf
     lengths = (points**2).sum(axis=1, keepdims=True)
@@ -127,7 +127,7 @@ def _parameters(points: Array, probabilities: Array) -> tuple[Array, Array, Arra
     return sums / sums.sum(), means, squares / sums.sum()
 
 
-def _halved(points: Array, probabilities: Array) -> Array:
+def _halve_widest(points: Array, probabilities: Array) -> Array:
     """Halve the Gaussian that scatters most, along the direction in which it does."""
     _, means, scatter = _parameters(points, probabilities)
     widest = first_best(scatter, TIE * float(scatter.max()))

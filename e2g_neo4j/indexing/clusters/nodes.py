@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from e2g_neo4j.indexing.layer import hash_of
 from e2g_neo4j.indexing.summaries.base import SummaryInput
-from e2g_neo4j.models.embedding.base import dequantised, normalised
+from e2g_neo4j.models.embedding.base import dequantise, normalise
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.types.documents import Span
 from e2g_neo4j.types.graph import Sentence
@@ -110,7 +110,7 @@ Node: TypeAlias = Leaf | Cluster
 
 def leaf_of(row: Mapping[str, Any]) -> Leaf:
     """Return the leaf of a row of `clusters/chunks`."""
-    vector = normalised(np.array(row["vectors"], np.float32).mean(axis=0))
+    vector = normalise(np.array(row["vectors"], np.float32).mean(axis=0))
     return Leaf(row["chunk"], row["document"], row["index"], (row["start"], row["end"]), row["tokens"], vector)
 
 
@@ -130,7 +130,7 @@ def chunk_input(row: Mapping[str, Any], vector: NDArray[np.float32]) -> SummaryI
     begin, end = max(row["own"][0], 0), max(row["own"][1], own[-1].end)
     sentences = tuple(Sentence(one.start - begin, one.end - begin, one.entities) for one in own)
     counts = Counter(entity for one in sentences for entity in one.entities)
-    return SummaryInput(text[begin:end], sentences, dequantised(packed, len(vector)), counts)
+    return SummaryInput(text[begin:end], sentences, dequantise(packed, len(vector)), counts)
 
 
 def in_order(nodes: Iterable[Node]) -> list[Node]:

@@ -86,11 +86,13 @@ def parse_report(reply: str) -> WrittenReport | None:
     """Read a reply as far as possible; None if it has neither summary nor findings."""
     held, _ = _read(reply)
     findings = held.get("findings")
-    lines = [_line(held.get("summary")), *map(_finding, findings if isinstance(findings, list) else [findings])]
+    lines = [_line(held.get("summary")), *map(_join_finding, findings if isinstance(findings, list) else [findings])]
     text = "\n".join(dict.fromkeys(line for line in lines if line))
     if not text:
         return None
-    return WrittenReport(_line(held.get("title"))[:LONGEST_TITLE], text[:LONGEST_TEXT], _rating(held.get("rating")))
+    return WrittenReport(
+        _line(held.get("title"))[:LONGEST_TITLE], text[:LONGEST_TEXT], _parse_rating(held.get("rating"))
+    )
 
 
 def _read(reply: str) -> tuple[Mapping[str, Any], bool]:
@@ -100,7 +102,7 @@ def _read(reply: str) -> tuple[Mapping[str, Any], bool]:
         objects = [one for one in map(_lower, objects_in(text)) if _has_text(one)]
         if whole := next((one for one in objects if "title" in one), None):
             return whole, True
-    cut = {name: _unescaped(value) for name, value in reversed(_CUT_OFF.findall(reply))}
+    cut = {name: _unescape(value) for name, value in reversed(_CUT_OFF.findall(reply))}
     untitled = "title" not in cut and bool(objects) and cut.get("summary") in (None, objects[0].get("summary"))
     if untitled or any("findings" in one for one in objects[:1]):
         return objects[0], True
@@ -115,14 +117,14 @@ def _lower(held: Mapping[str, Any]) -> dict[str, Any]:
     return {name.casefold(): value for name, value in held.items()}
 
 
-def _unescaped(value: str) -> str:
+def _unescape(value: str) -> str:
     try:
         return str(json.loads(f'"{value}"', strict=False))
     except ValueError:
         return value
 
 
-def _finding(finding: object) -> str:
+def _join_finding(finding: object) -> str:
     """Return a finding, or both parts of one of GraphRAG's, as a line."""
     if isinstance(finding, dict):
         return " ".join(filter(None, map(_line, finding.values())))
@@ -136,7 +138,7 @@ def _line(value: object) -> str:
     return " ".join(value.encode("utf-8", "ignore").decode().replace("\0", "").split())
 
 
-def _rating(value: object) -> int | None:
+def _parse_rating(value: object) -> int | None:
     """Return the first number: of 8, 8.5, "8" and "8/10" it is 8."""
     number = None if isinstance(value, bool) else _NUMBER.search(str(value))
     return min(max(int(float(number[0])), 1), HIGHEST_RATING) if number else None

@@ -11,7 +11,7 @@ from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.graph.writer import ROWS
-from e2g_neo4j.indexing.asking import CachedReplies, Replies, asking, estimating
+from e2g_neo4j.indexing.asking import CachedReplies, Replies, ask_model, estimate_usage
 from e2g_neo4j.indexing.communities import writing
 from e2g_neo4j.indexing.communities.chat import LEVEL, ReportWriter
 from e2g_neo4j.indexing.communities.elements import StoredStatement, read_statements, statements_about
@@ -20,8 +20,8 @@ from e2g_neo4j.indexing.communities.merging import DescriptionMerger, merge_stat
 from e2g_neo4j.indexing.communities.reports import (
     Report,
     SentenceEntities,
+    choose_covering_sentences,
     choose_sentences,
-    covering_sentences,
     sentence_texts,
     titles,
 )
@@ -31,7 +31,7 @@ from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.types.reports import LayerReport, ReportKind, TokenUsage
 
@@ -58,15 +58,15 @@ def plan(models: Models, corpus: str, reports: ReportKind | None = None) -> Oper
     names, tasks = _tasks(models, state, reports, UsageMeter())
     if not names:
         return LayerReport()
-    merger, writer = tasks or _required_tasks(models)
+    merger, writer = tasks or _require_tasks(models)
     statements = (yield from read_statements(corpus)) if state["statements"] == state["revision"] else []
     usage = TokenUsage()
     token_spans = models.embedder.token_spans
     writers = _writers(
         corpus,
         names,
-        estimating(merger, "description", token_spans, usage),
-        estimating(writer, "summary", token_spans, usage),
+        estimate_usage(merger, "description", token_spans, usage),
+        estimate_usage(writer, "summary", token_spans, usage),
     )
     usage.remembered = (yield from _reports(corpus, writers, statements)).cached
     return with_usage(models, usage)
@@ -76,7 +76,7 @@ def _check(models: Models, corpus: str, reports: ReportKind | None) -> Operation
     _tasks(models, (yield from read_state(corpus)), reports, UsageMeter())
 
 
-def _required_tasks(models: Models) -> tuple[DescriptionMerger, ReportWriter]:
+def _require_tasks(models: Models) -> tuple[DescriptionMerger, ReportWriter]:
     """Return what the configured chat model is asked. Raises ConfigurationError without one."""
     merger, writer = DescriptionMerger.of(models), ReportWriter.of(models)
     if merger is None or writer is None:
@@ -94,7 +94,7 @@ def _tasks(
     before: list[str] = [] if reports == "extractive" else state["report_models"] or []
     if reports != "llm" and (not before or meter is None or models.chat_model is None):
         return before, None
-    tasks = _required_tasks(models)
+    tasks = _require_tasks(models)
     new = [task.name for task in tasks]
     return [*([] if reports == "llm" else [name for name in before if name not in new]), *new], tasks
 
@@ -112,7 +112,7 @@ def _make(making: Making) -> Operation[LayerReport]:
     models, corpus = making.models, making.corpus
     names, tasks = _tasks(models, making.state, making.reports, making.meter)
     statements = (yield from _statements(making)) if names else []
-    ask = [asking(corpus, task, making.used, making.show) for task in tasks or (None, None)]
+    ask = [ask_model(corpus, task, making.used, making.show) for task in tasks or (None, None)]
     writers = _writers(corpus, names, *ask) if names else None
     written = yield from _reports(corpus, writers, statements)
     making.remember(LEVEL, written.cached)
@@ -123,11 +123,11 @@ def _make(making: Making) -> Operation[LayerReport]:
     new = [report for report in reports if stored.get(report.id) != report.sha256]
     kept = sorted(stored.keys() & {report.id for report in reports} - {report.id for report in new})
     yield from making.begin()
-    for batch in batched(new, REPORTS):
+    for batch in split_batches(new, REPORTS):
         yield from making.stage(_rows(batch, embed_long(models.embedder, [report.shown for report in batch]).tolist()))
         making.show("communities", making.staged, len(new))
     members = ({"id": report.id, "entity": entity} for report in new for entity in report.community.members)
-    for batch_of_members in batched(members, ROWS):
+    for batch_of_members in split_batches(members, ROWS):
         yield from making.add("stage_members", batch_of_members)
     parents = [{"id": one.id, "parent": _parent(one, reports)} for one in reports]
     yield from making.publish(
@@ -142,7 +142,7 @@ def _make(making: Making) -> Operation[LayerReport]:
         levels=max((one.community.level for one in reports), default=0),
         unreadable=written.unreadable,
     )
-    return with_usage(models, making.spent(LEVEL), report) if names else report
+    return with_usage(models, making.usage_of(LEVEL), report) if names else report
 
 
 COMMUNITIES = Layer(
@@ -206,7 +206,7 @@ def _reports(
     members = {key: names[key] for community in hierarchy for key in community.members}
     merged, merged_before = yield from merge_statements(statements, members, merger)
     stated = statements_about(hierarchy, merged, names)
-    covering = covering_sentences(hierarchy, sentences, weights, maxsize, longest=writing.CHARACTERS)
+    covering = choose_covering_sentences(hierarchy, sentences, weights, maxsize, longest=writing.CHARACTERS)
     covers = [about or cover for about, cover in zip(stated, covering, strict=True)]
     written = yield from write_reports(corpus, extractive, covers, writer)
     return replace(written, cached=merged_before + written.cached)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from e2g_neo4j.indexing.communities.hierarchy import Community
 from e2g_neo4j.indexing.layer import hash_of
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.types.documents import Span
 
@@ -62,12 +62,12 @@ class SentenceEntities:
 def choose_sentences(
     hierarchy: Sequence[Community], sentences: Iterable[SentenceEntities], weights: Weights
 ) -> Iterator[list[SentenceEntities]]:
-    """Yield the sentences of each community's extractive report, in reading order. See `covering_sentences`."""
-    for chosen in covering_sentences(hierarchy, sentences, weights, CHARACTERS, longest=CHARACTERS):
+    """Yield the sentences of each community's extractive report, in reading order. See `choose_covering_sentences`."""
+    for chosen in choose_covering_sentences(hierarchy, sentences, weights, CHARACTERS, longest=CHARACTERS):
         yield sorted(chosen, key=lambda sentence: sentence.order)
 
 
-def covering_sentences(
+def choose_covering_sentences(
     hierarchy: Sequence[Community],
     sentences: Iterable[SentenceEntities],
     weights: Weights,
@@ -200,7 +200,7 @@ class Report:
 def sentence_texts(corpus: str, spans: set[tuple[str, int, int]]) -> Operation[dict[tuple[str, int, int], str]]:
     """Read the texts of sentences, by chunk and span, without line breaks."""
     texts: dict[tuple[str, int, int], str] = {}
-    for batch in batched(sorted(spans), SENTENCES_READ):
+    for batch in split_batches(sorted(spans), SENTENCES_READ):
         parameters = [{"chunk": chunk, "start": start, "end": end} for chunk, start, end in batch]
         rows = yield Read("query/sentences", {"corpus": corpus, "spans": parameters})
         by_start = {(row["chunk"], row["start"]): " ".join(row["text"].split()) for row in rows}

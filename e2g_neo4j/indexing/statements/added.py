@@ -23,7 +23,7 @@ from e2g_neo4j.indexing.statements.replies import Claim, read_claim
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.types.graph import GraphDocument, GraphNode
-from e2g_neo4j.types.ids import added_key
+from e2g_neo4j.types.ids import addition_key
 
 TEXTS_READ = 500
 """Texts that one statement reads."""
@@ -72,13 +72,13 @@ class AddedText:
         return cls(len(compared), len(before), len(after), compared[:PROBE], _hash(compared), claims)
 
     @classmethod
-    def loaded(cls, text: str) -> AddedText:
-        """Return what `dumped` has written."""
+    def load(cls, text: str) -> AddedText:
+        """Return what `dump` has written."""
         held = json.loads(text)
         claims = tuple(Claim(**{**claim, "keywords": tuple(claim["keywords"])}) for claim in held["claims"])
         return cls(**{**held, "claims": claims})
 
-    def dumped(self) -> str:
+    def dump(self) -> str:
         return json.dumps(asdict(self))
 
 
@@ -129,15 +129,15 @@ def _text(properties: Mapping[str, Any]) -> str:
 
 def key_of(corpus: str, text: str) -> str:
     """Return the key under which what is stated about a text is kept. White space does not count."""
-    return added_key(corpus, _hash("".join(text.split())))
+    return addition_key(corpus, _hash("".join(text.split())))
 
 
 def read_added(corpus: str) -> Operation[list[AddedText]]:
     """Read the texts of a corpus about which graph documents were added."""
-    first = after = added_key(corpus)
+    first = after = addition_key(corpus)
     found = []
     while rows := (yield Read("statements/added", {"first": first, "after": after, "limit": TEXTS_READ})):
-        found += [AddedText.loaded(row["text"]) for row in rows]
+        found += [AddedText.load(row["text"]) for row in rows]
         after = rows[-1]["key"]
     return found
 

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError
-from e2g_neo4j.graph.lease import locked
+from e2g_neo4j.graph.lease import write_locked
 from e2g_neo4j.indexing.asking import SummaryCache, ask_about, read_replies
 from e2g_neo4j.indexing.layer import Layer, Making, RepliesMissingError, read_state, with_usage
 from e2g_neo4j.indexing.statements.added import AddedText, chunk_ids, claims_of, key_of, place, read_added
@@ -24,7 +24,7 @@ from e2g_neo4j.indexing.statements.chunks import ChunkParts, entity_of, read_chu
 from e2g_neo4j.indexing.statements.replies import Claim, ParsedReply, parse
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
 from e2g_neo4j.types.graph import GraphDocument
 from e2g_neo4j.types.reports import GraphDocumentReport, LayerReport, Progress, ReportKind, TokenUsage
@@ -83,14 +83,14 @@ def add(
 
     chunks = yield from read_chunks(models, corpus, [])
     placed = place(chunks, added)
-    found = _found(chunks, {}, placed.claims, (yield from _aliases(corpus)))
+    found = _collect_statements(chunks, {}, placed.claims, (yield from _aliases(corpus)))
     rows = [
-        {"key": key_of(corpus, text), "text": one.dumped()}
+        {"key": key_of(corpus, text), "text": one.dump()}
         for text, one in zip(claims, added, strict=True)
         if one.characters
     ]
-    for batch in batched(rows, ROWS):
-        yield locked("statements/add", corpus, rows=batch)
+    for batch in split_batches(rows, ROWS):
+        yield write_locked("statements/add", corpus, rows=batch)
     try:
         report = yield from STATEMENTS.attempt(Making(STATEMENTS, models, corpus, progress))
     except RepliesMissingError as error:
@@ -116,23 +116,23 @@ def plan(models: Models, corpus: str, reports: ReportKind | None = None) -> Oper
     state = yield from read_state(corpus)
     if not state["found"]:
         raise CorpusNotFoundError(corpus)
-    extractor = _required_extractor(models, state)
+    extractor = _require_extractor(models, state)
     if extractor is None:
         return LayerReport()
     chunks = yield from read_chunks(models, corpus, [extractor.name])
     placed = place(chunks, (yield from read_added(corpus)))
-    replies = yield from _cached(corpus, chunks)
-    missing = _missing(chunks, replies, placed.claims)
-    usage = TokenUsage(remembered=_remembered(chunks, missing, placed.claims))
+    replies = yield from _read_cache(corpus, chunks)
+    missing = _find_missing(chunks, replies, placed.claims)
+    usage = TokenUsage(remembered=_count_cached(chunks, missing, placed.claims))
     extractor.estimate(missing.values(), models.embedder.token_spans, usage)
     return with_usage(models, usage)
 
 
 def _check(models: Models, corpus: str, reports: ReportKind | None) -> Operation[None]:
-    _required_extractor(models, (yield from read_state(corpus)))
+    _require_extractor(models, (yield from read_state(corpus)))
 
 
-def _required_extractor(models: Models, state: Mapping[str, Any]) -> StatementExtractor | None:
+def _require_extractor(models: Models, state: Mapping[str, Any]) -> StatementExtractor | None:
     """Return the extractor of the configured chat model. None without one, if all statements of the corpus are of added
     graph documents; else raises ConfigurationError."""
     extractor = StatementExtractor.of(models)
@@ -165,9 +165,9 @@ def _make(making: Making) -> Operation[LayerReport]:
     [stored] = yield Read("statements/stored", {"corpus": corpus})  # before what was added is read
     chunks = yield from read_chunks(models, corpus, names)
     claims = place(chunks, (yield from read_added(corpus))).claims
-    replies = yield from _cached(corpus, chunks)
-    missing = _missing(chunks, replies, claims) if names else {}
-    making.remember(LEVEL, _remembered(chunks, missing, claims) if names else 0)
+    replies = yield from _read_cache(corpus, chunks)
+    missing = _find_missing(chunks, replies, claims) if names else {}
+    making.remember(LEVEL, _count_cached(chunks, missing, claims) if names else 0)
     if missing and extractor is None:
         raise RepliesMissingError(
             f"the corpus {corpus!r} has text that no chat model has read yet. Run `e2g enrich --with statements "
@@ -177,11 +177,11 @@ def _make(making: Making) -> Operation[LayerReport]:
         execute = (yield GetExecutor()).execute
         ask_about(extractor, list(missing.items()), SummaryCache(execute, corpus), making.used, making.show)
         replies |= yield from read_replies(corpus, missing)
-    found = _found(chunks, replies, claims, (yield from _aliases(corpus)))
+    found = _collect_statements(chunks, replies, claims, (yield from _aliases(corpus)))
     ids = set(stored["ids"])
     new = [row for id, row in found.rows.items() if id not in ids]
     yield from making.begin()
-    for batch in batched(new, ROWS):
+    for batch in split_batches(new, ROWS):
         vectors = embed_long(models.embedder, [row["text"] for row in batch]).tolist()
         yield from making.stage([{**row, "embedding": vector} for row, vector in zip(batch, vectors, strict=True)])
         making.show("embedding statements", making.staged, len(new))
@@ -190,7 +190,7 @@ def _make(making: Making) -> Operation[LayerReport]:
         models=names, outdated=sorted(ids - found.rows.keys()), changed=changed, stored=stored["ids"]
     )
     report = LayerReport(total=len(found.rows), made=len(new), unreadable=found.unreadable, unmatched=found.unmatched)
-    return with_usage(models, making.spent(LEVEL), report)
+    return with_usage(models, making.usage_of(LEVEL), report)
 
 
 STATEMENTS = Layer(
@@ -198,12 +198,12 @@ STATEMENTS = Layer(
 )
 
 
-def _cached(corpus: str, chunks: Sequence[ChunkParts]) -> Operation[dict[str, str]]:
+def _read_cache(corpus: str, chunks: Sequence[ChunkParts]) -> Operation[dict[str, str]]:
     """Read the cached replies to the parts of chunks, by key."""
     return read_replies(corpus, dict.fromkeys(key for chunk in chunks for part in chunk.parts for key in part.keys))
 
 
-def _missing(chunks: Sequence[ChunkParts], replies: Mapping[str, str], added: Added) -> dict[str, str]:
+def _find_missing(chunks: Sequence[ChunkParts], replies: Mapping[str, str], added: Added) -> dict[str, str]:
     """Return the texts to ask about, each once, by the key under which the reply will be cached."""
     return {
         part.keys[-1]: part.text
@@ -213,7 +213,7 @@ def _missing(chunks: Sequence[ChunkParts], replies: Mapping[str, str], added: Ad
     }
 
 
-def _remembered(chunks: Sequence[ChunkParts], missing: Mapping[str, str], added: Added) -> int:
+def _count_cached(chunks: Sequence[ChunkParts], missing: Mapping[str, str], added: Added) -> int:
     """Return the number of texts whose reply is cached."""
     return len({part.text for chunk in chunks for part in chunk.parts} - added.keys()) - len(missing)
 
@@ -225,7 +225,9 @@ def _aliases(corpus: str) -> Operation[Aliases]:
     return aliases
 
 
-def _found(chunks: Sequence[ChunkParts], replies: Mapping[str, str], added: Added, aliases: Aliases) -> Found:
+def _collect_statements(
+    chunks: Sequence[ChunkParts], replies: Mapping[str, str], added: Added, aliases: Aliases
+) -> Found:
     """Return the statements about chunks: of each part those that were added, else those in the reply to it.
 
     The first name of an extractor that has a reply counts. Without any, nothing is stated.

@@ -99,7 +99,7 @@ def read_claim(row: Mapping[str, Any]) -> Claim | None:
         for said in (_text(row, name) for name in ("subject_type", "object_type", "period"))
     )
     status = _text(row, "status").casefold()
-    words = dict.fromkeys(filter(None, map(_cleaned, re.split("[,;]", _text(row, "keywords")))))
+    words = dict.fromkeys(filter(None, map(_clean_field, re.split("[,;]", _text(row, "keywords")))))
     return Claim(
         subject,
         predicate,
@@ -116,10 +116,10 @@ def read_claim(row: Mapping[str, Any]) -> Claim | None:
 
 def _text(row: Mapping[str, Any], name: str) -> str:
     value = row.get(name)
-    return _cleaned(", ".join(map(str, value)) if isinstance(value, list) else str(value))
+    return _clean_field(", ".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
-def _cleaned(field: str) -> str:
+def _clean_field(field: str) -> str:
     """Return a field without quotes, emphasis, line breaks, and what no database stores; "" if it says nothing."""
     text = " ".join(field.encode("utf-8", "ignore").decode().replace("\0", "").split()).strip(" \"'`*_“”")
     return "" if text.casefold() in _EMPTY else text

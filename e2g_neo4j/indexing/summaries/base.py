@@ -31,7 +31,7 @@ class SummaryInput:
     counts: Mapping[str, int] = field(default_factory=dict)
     level: int = 1
 
-    def packed(self) -> bytes:
+    def pack(self) -> bytes:
         """Serialise everything but the text, the vectors in half precision. Empty without vectors."""
         if self.vectors is None:
             return b""
@@ -40,8 +40,8 @@ class SummaryInput:
         return len(notes).to_bytes(4, "big") + notes + self.vectors.astype(np.float16).tobytes()
 
     @classmethod
-    def unpacked(cls, text: str, packed: bytes) -> SummaryInput:
-        """Undo `packed`."""
+    def unpack(cls, text: str, packed: bytes) -> SummaryInput:
+        """Undo `pack`."""
         if not packed:
             return cls(text)
         end = 4 + int.from_bytes(packed[:4], "big")

@@ -19,7 +19,7 @@ from e2g_neo4j.errors import ModelError
 from e2g_neo4j.indexing.asking import SummaryCache
 from e2g_neo4j.indexing.summaries.base import SummaryInput
 from e2g_neo4j.models.chat.base import TooLongError
-from e2g_neo4j.models.chat.prompts import delimiter_for, fault_of_empty, filled, load_prompt, text_request
+from e2g_neo4j.models.chat.prompts import delimiter_for, fault_of_empty, fill_prompt, load_prompt, text_request
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import JudgedReply, ask_metered
 from e2g_neo4j.models.chat.usage import UsageMeter
@@ -84,10 +84,10 @@ class ChatSummariser:
         with same:  # equal texts in two documents are paid for once
             known = self._cache.find(key)
             if known is not None:
-                self._meter.remembered(level)
+                self._meter.count_cached(level)
                 return known
             try:
-                return self._written(text, level, key)
+                return self._write_summary(text, level, key)
             except TooLongError as error:
                 parts = self._parts(text, error)
             shorter = "\n\n".join(self._summary(part, level) for part in parts)
@@ -95,7 +95,7 @@ class ChatSummariser:
             self._cache.keep(key, summary, model=self._model.name)
             return summary
 
-    def _written(self, text: str, level: int, key: str) -> str:
+    def _write_summary(self, text: str, level: int, key: str) -> str:
         """Request a summary. Raises TooLongError if the text does not fit, ModelError if no reply is usable."""
 
         def judge(reply: ChatReply) -> JudgedReply:
@@ -113,7 +113,7 @@ class ChatSummariser:
     def _request(self, text: str, attempt: int = 0, wrong: str = "") -> ChatRequest:
         """Return the request; after an unusable reply, with more tokens, another seed and the reason."""
         words = self._budget * 3 // 4
-        retry = filled(self._again, fault=wrong, words=words // 2**attempt)
+        retry = fill_prompt(self._again, fault=wrong, words=words // 2**attempt)
         return text_request(text, self._instructions, retry=retry, tokens=self._budget, attempt=attempt, words=words)
 
     def _parts(self, text: str, error: TooLongError) -> Sequence[str]:

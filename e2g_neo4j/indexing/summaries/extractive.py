@@ -80,7 +80,7 @@ class ExtractiveSummariser:
             best = usable[first_best(rank, TIE)]
             texts[best] = self._cut(texts[best])
             chosen = [best]
-        return _quoted(prose, prose.vectors, texts, chosen)
+        return _join_sentences(prose, prose.vectors, texts, chosen)
 
     def _cut(self, text: str) -> str:
         """Return as many words as the budget allows, and an ellipsis."""
@@ -187,7 +187,7 @@ def _tidy(text: str) -> str:
     return text.strip()
 
 
-def _quoted(prose: SummaryInput, vectors: Vectors, texts: Sequence[str], chosen: Sequence[int]) -> SummaryInput:
+def _join_sentences(prose: SummaryInput, vectors: Vectors, texts: Sequence[str], chosen: Sequence[int]) -> SummaryInput:
     """Join the chosen sentences to a summary."""
     sentences = []
     start = 0

@@ -132,7 +132,7 @@ class SummaryTreeBuilder:
             try:
                 summary_input = tree.write(-height, index)
                 with self._changed:
-                    parent = tree.completed(-height, index, summary_input)
+                    parent = tree.complete_node(-height, index, summary_input)
                     if parent is not None:
                         heappush(self._ready, (number, *parent))
                     self._left -= 1
@@ -186,10 +186,10 @@ class _Tree:
         self._pending = [set(group) if self._needs_sentences(group) else set[int]() for group in groups]
 
     def _needs_sentences(self, group: Sequence[int]) -> bool:
-        made_of = self._made_of(1, [self._ids[number] for number in group])
+        made_of = self._hash_children(1, [self._ids[number] for number in group])
         return self._summariser.needs_sentences and made_of not in self._input.known
 
-    def _made_of(self, level: int, children: Sequence[str]) -> str:
+    def _hash_children(self, level: int, children: Sequence[str]) -> str:
         return sha256(json.dumps([self._summariser.name, level, children]).encode()).hexdigest()[:24]
 
     def complete(self) -> list[int]:
@@ -210,7 +210,7 @@ class _Tree:
         """Write the summary of a node's children, and release their data. Summaries are never empty."""
         children = slice(index * self._group_size, (index + 1) * self._group_size)
         below = [node for node in self._written[level - 2][children] if node] if level > 1 else []
-        made_of = self._made_of(level, [node.made_of for node in below] or self._ids[children])
+        made_of = self._hash_children(level, [node.made_of for node in below] or self._ids[children])
         if made_of in self._input.known:
             return _Node(*self._input.known[made_of], made_of)
         if len(below) == 1:
@@ -218,14 +218,14 @@ class _Tree:
         summary_input = self._summary(level, index, children, below)
         if level == 1:
             self._leaves[children] = [(leaf, None, None) for leaf, _, _ in self._leaves[children]]
-        return _Node(summary_input.text, summary_input.packed(), made_of)
+        return _Node(summary_input.text, summary_input.pack(), made_of)
 
     def _summary(self, level: int, index: int, children: slice, below: Sequence[_Node]) -> SummaryInput:
         where = f"Summary {index} of level {level} of {self._input.document.title!r}"
         if level == 1:
-            summary_input = _merged(self._input.document, self._leaves[children])
+            summary_input = _merge_chunks(self._input.document, self._leaves[children])
         else:
-            summary_input = joined([SummaryInput.unpacked(node.text, node.notes) for node in below], level)
+            summary_input = join_summaries([SummaryInput.unpack(node.text, node.notes) for node in below], level)
         try:
             summary = self._summariser.summarise(summary_input)
         except ModelError as error:
@@ -236,7 +236,7 @@ class _Tree:
             )
         return summary
 
-    def completed(self, level: int, index: int, node: _Node) -> tuple[int, int] | None:
+    def complete_node(self, level: int, index: int, node: _Node) -> tuple[int, int] | None:
         """Record a complete node. If its parent can be written now, return minus its level, and its index."""
         self._written[level - 1][index] = node
         self.left -= 1
@@ -285,7 +285,7 @@ def _groups(nodes: Sequence[_N], size: int) -> Iterator[Sequence[_N]]:
     return (nodes[i : i + size] for i in range(0, len(nodes), size))
 
 
-def _merged(document: SourceDocument, group: Sequence[_Leaf]) -> SummaryInput:
+def _merge_chunks(document: SourceDocument, group: Sequence[_Leaf]) -> SummaryInput:
     """Merge consecutive chunks to one text with its sentences.
 
     A sentence in an overlap is taken from the first chunk that contains all of it.
@@ -309,7 +309,7 @@ def _merged(document: SourceDocument, group: Sequence[_Leaf]) -> SummaryInput:
     return SummaryInput(document.text[begin:end], tuple(sentences), np.stack(rows) if rows else None, counts)
 
 
-def joined(group: Sequence[SummaryInput], level: int) -> SummaryInput:
+def join_summaries(group: Sequence[SummaryInput], level: int) -> SummaryInput:
     """Join several summaries to one text, a paragraph each."""
     sentences: list[Sentence] = []
     offset = 0

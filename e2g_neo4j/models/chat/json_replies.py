@@ -55,7 +55,7 @@ def objects_in(text: str) -> list[dict[str, Any]]:
     return found
 
 
-def listed_in(text: str, name: str, of_item: str) -> tuple[list[object], bool]:
+def find_list(text: str, name: str, of_item: str) -> tuple[list[object], bool]:
     """Return the items of the last list with this name in a text, and whether there is one. Of a text that was cut off,
     the items are the objects with the field `of_item`."""
     items: list[object] = []

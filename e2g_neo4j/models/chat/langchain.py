@@ -57,7 +57,7 @@ class LangChainChat:
     def ask(self, request: ChatRequest) -> ChatReply:
         for form in self._forms(request):
             try:
-                message = _raw(self._bound(request, form).invoke(_messages(request)))
+                message = _raw(self._bind(request, form).invoke(_messages(request)))
             except Exception as error:
                 if (found := self._message_in(error, form)) is None:
                     continue
@@ -68,7 +68,7 @@ class LangChainChat:
     async def ask_async(self, request: ChatRequest) -> ChatReply:
         for form in self._forms(request):
             try:
-                message = _raw(await self._bound(request, form).ainvoke(_messages(request)))
+                message = _raw(await self._bind(request, form).ainvoke(_messages(request)))
             except Exception as error:
                 if (found := self._message_in(error, form)) is None:
                     continue
@@ -82,12 +82,12 @@ class LangChainChat:
             return
         received = []
         try:
-            for chunk in self._bound(request, None).stream(_messages(request)):
+            for chunk in self._bind(request, None).stream(_messages(request)):
                 received.append(chunk)
                 if chunk.text:
                     yield str(chunk.text)
         except Exception as error:
-            raise _translated(error) from error
+            raise _translate_error(error) from error
         yield self._reply(request, _message(received))
 
     async def stream_async(self, request: ChatRequest) -> AsyncIterator[str | ChatReply]:
@@ -96,19 +96,19 @@ class LangChainChat:
             return
         received = []
         try:
-            async for chunk in self._bound(request, None).astream(_messages(request)):
+            async for chunk in self._bind(request, None).astream(_messages(request)):
                 received.append(chunk)
                 if chunk.text:
                     yield str(chunk.text)
         except Exception as error:
-            raise _translated(error) from error
+            raise _translate_error(error) from error
         yield self._reply(request, _message(received))
 
     def _forms(self, request: ChatRequest) -> tuple[Form, ...]:
         """Return how a reply may be held to JSON: as before, or more loosely, if the server refuses this."""
         return _FORMS[_FORMS.index(self._form) :] if request.schema else (None,)
 
-    def _bound(self, request: ChatRequest, form: Form) -> Any:
+    def _bind(self, request: ChatRequest, form: Form) -> Any:
         if request.schema and form:
             try:
                 return self._model.with_structured_output(dict(request.schema), method=form, include_raw=True)
@@ -135,7 +135,7 @@ class LangChainChat:
                     total_tokens=used.total_tokens,
                 ),
             )
-        translated = _translated(error)
+        translated = _translate_error(error)
         if form and type(translated) is ModelError and getattr(error, "status_code", None) in _UNSUPPORTED:
             return None
         raise translated from error
@@ -165,7 +165,7 @@ class LangChainChat:
             finish=_finish(message),
             prompt_tokens=prompt_tokens or self.count(request.text),
             completion_tokens=usage["output_tokens"] if usage else self.count(text),
-            thinking=_thinking(message),
+            thinking=_extract_thoughts(message),
             logprobs=_logprobs(message.response_metadata),
         )
 
@@ -206,7 +206,7 @@ def _reasons(message: BaseMessage) -> set[str]:
     return {str(reason).lower() for reason in reasons if reason}
 
 
-def _thinking(message: BaseMessage) -> str:
+def _extract_thoughts(message: BaseMessage) -> str:
     blocks = message.content if isinstance(message.content, list) else []
     thoughts = [block.get("reasoning") or block.get("thinking") for block in blocks if isinstance(block, dict)]
     return "".join(
@@ -221,7 +221,7 @@ def _logprobs(metadata: Mapping[str, Any]) -> tuple[Mapping[str, float], ...]:
     return tuple({one["token"]: one["logprob"] for one in token.get("top_logprobs") or [token]} for token in tokens)
 
 
-def _translated(error: Exception) -> Exception:
+def _translate_error(error: Exception) -> Exception:
     """Translate an error. Errors of langchain-core state whether they are transient; others by HTTP status or type."""
     reason = first_line(error)
     if isinstance(error, ContextOverflowError):

@@ -48,7 +48,7 @@ def load_chat_model(settings: Settings, given: BaseChatModel | None = None) -> S
             timeout=settings.llm_timeout,
             schemas=settings.llm_schemas,
         )
-    return _langchain_chat(_initialised(settings.chat_model), settings)
+    return _langchain_chat(_initialise(settings.chat_model), settings)
 
 
 def _langchain_chat(model: BaseChatModel, settings: Settings) -> StreamingChatModel:
@@ -58,7 +58,7 @@ def _langchain_chat(model: BaseChatModel, settings: Settings) -> StreamingChatMo
     return LangChainChat(model, context=settings.llm_context, schemas=settings.llm_schemas)
 
 
-def _initialised(name: str) -> BaseChatModel:
+def _initialise(name: str) -> BaseChatModel:
     try:
         model: BaseChatModel = importlib.import_module("langchain.chat_models").init_chat_model(name)
     except ImportError as error:

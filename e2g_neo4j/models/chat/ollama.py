@@ -99,7 +99,7 @@ class OllamaChat:
         if not self._estimator.known:
             sample = text[: min(_SAMPLE, self.context // 8)]
             options = {"num_ctx": self._room(len(sample.encode()) + 1), "num_predict": 1, "temperature": 0.0}
-            self._repeated(lambda: list(self._pieces(ChatRequest("", sample, 1), options)))
+            self._call_with_retries(lambda: list(self._pieces(ChatRequest("", sample, 1), options)))
         return self._estimator.count(text)
 
     def ask(self, request: ChatRequest) -> ChatReply:
@@ -127,8 +127,8 @@ class OllamaChat:
                     if received.repeats():
                         break  # to close the connection ends the reply
         except Exception as error:
-            raise self._translated(error) from error
-        yield self._checked(request, received, options)
+            raise self._translate_error(error) from error
+        yield self._check_reply(request, received, options)
 
     def _pieces(self, request: ChatRequest, options: dict[str, Any]) -> Iterator[str | ChatReply]:
         received = _StreamedReply()
@@ -141,8 +141,8 @@ class OllamaChat:
                     if received.repeats():
                         break  # to close the connection ends the reply
         except Exception as error:
-            raise self._translated(error) from error
-        yield self._checked(request, received, options)
+            raise self._translate_error(error) from error
+        yield self._check_reply(request, received, options)
 
     def _arguments(self, request: ChatRequest, options: dict[str, Any]) -> dict[str, Any]:
         messages = [{"role": "system", "content": request.system}] if request.system else []
@@ -185,7 +185,7 @@ class OllamaChat:
         self._window = min(max(self._window, math.ceil(tokens / _STEP) * _STEP), self.context)
         return self._window
 
-    def _checked(self, request: ChatRequest, received: _StreamedReply, options: dict[str, Any]) -> ChatReply:
+    def _check_reply(self, request: ChatRequest, received: _StreamedReply, options: dict[str, Any]) -> ChatReply:
         """Return the complete reply, after checking that the model read the complete prompt."""
         last = received.last
         if last is None and received.repeated:
@@ -210,7 +210,7 @@ class OllamaChat:
 
     @cached_property
     def _info(self) -> _ModelInfo:
-        shown, listed = self._repeated(self._look_up)
+        shown, listed = self._call_with_retries(self._look_up)
         lengths = [v for key, v in (shown.modelinfo or {}).items() if key.endswith(".context_length")]
         names = {self._model, f"{self._model}:latest"}
         digests = [one.digest or "" for one in listed if one.model in names]
@@ -224,19 +224,19 @@ class OllamaChat:
         try:
             return self._client.show(self._model), self._client.list().models
         except Exception as error:
-            translated = self._translated(error)
+            translated = self._translate_error(error)
             busy = isinstance(error, ResponseError)  # another server, or none, will not become this one soon
             if isinstance(translated, RetryableError) and not busy:
                 raise ModelError(f"{translated}.") from error
             raise translated from error
 
-    def _repeated(self, call: Callable[[], T]) -> T:
+    def _call_with_retries(self, call: Callable[[], T]) -> T:
         """Ask the server for something besides a reply, with retries."""
         name = f"ollama:{self._model}"
         advice = "Check E2G_CHAT_MODEL and its server."
         return repeat(call, lambda fault: ModelError(f"the chat model {name} failed ({fault}). {advice}"))
 
-    def _translated(self, error: Exception) -> Exception:
+    def _translate_error(self, error: Exception) -> Exception:
         """Translate an error: transient ones to RetryableError, others to ModelError."""
         reason = first_line(error)
         if isinstance(error, ResponseError):

@@ -29,7 +29,7 @@ def load_prompt(bundled: Path, folder: Path | None = None) -> str:
         raise ConfigurationError(f"Cannot read the prompt {path} ({error}): it must be a UTF-8 text file.") from error
 
 
-def filled(prompt: str, **values: object) -> str:
+def fill_prompt(prompt: str, **values: object) -> str:
     """Replace the $names in a prompt.
 
     Raises:
@@ -52,19 +52,19 @@ def delimiter_for(text: str) -> str:
     return delimiter
 
 
-def delimited(text: str, delimiter: str) -> str:
+def delimit(text: str, delimiter: str) -> str:
     """Wrap a text in a pair of tags."""
     return f"<{delimiter}>\n{text}\n</{delimiter}>"
 
 
-def fenced(instructions: str, text: str, **values: object) -> tuple[str, str]:
+def fence(instructions: str, text: str, **values: object) -> tuple[str, str]:
     """Return instructions that name the tags of a text as $fence, and the text between them.
 
     Args:
         values: What other $names in the instructions are replaced with.
     """
     delimiter = delimiter_for(text)
-    return filled(instructions, fence=delimiter, **values), delimited(text, delimiter)
+    return fill_prompt(instructions, fence=delimiter, **values), delimit(text, delimiter)
 
 
 def text_request(
@@ -79,7 +79,7 @@ def text_request(
         attempt: Number of the attempt, from 0.
         values: What other $names in the instructions are replaced with.
     """
-    system, user = fenced(instructions, text, **values)
+    system, user = fence(instructions, text, **values)
     return ChatRequest(
         system,
         f"{user}\n\n{retry}" if attempt else user,

@@ -109,16 +109,16 @@ async def stream_async(model: StreamingChatModel, request: ChatRequest) -> Async
 def _retry_policy() -> dict[str, Any]:
     backoff = wait_random_exponential(multiplier=FIRST_WAIT, max=LONGEST_WAIT)
 
-    def asked_for(state: RetryCallState) -> float | None:
+    def find_retry_after(state: RetryCallState) -> float | None:
         fault = state.outcome.exception() if state.outcome else None
         return fault.retry_after if isinstance(fault, RetryableError) else None
 
     def wait(state: RetryCallState) -> float:
-        retry_after = asked_for(state)
+        retry_after = find_retry_after(state)
         return retry_after + backoff(state) / 10 if retry_after is not None else backoff(state)
 
     def stop(state: RetryCallState) -> bool:
-        return stop_after_attempt(ATTEMPTS)(state) or (asked_for(state) or 0.0) > LONGEST_RETRY_AFTER
+        return stop_after_attempt(ATTEMPTS)(state) or (find_retry_after(state) or 0.0) > LONGEST_RETRY_AFTER
 
     return {"retry": retry_if_exception_type(RetryableError), "wait": wait, "stop": stop, "reraise": True}
 

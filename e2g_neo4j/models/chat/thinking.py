@@ -42,11 +42,11 @@ class ThoughtFilter:
         if self._place == "after":
             self._held = self._held.lstrip()
             self._place = "reply" if self._held else "after"
-        return self._shown() if self._place == "reply" else ""
+        return self._release_text() if self._place == "reply" else ""
 
     def end(self) -> str:
         """Return the text that was held back. Reasoning that never ended is not shown."""
-        return self._taken(len(self._held)) if self._place in ("before", "reply") else ""
+        return self._take(len(self._held)) if self._place in ("before", "reply") else ""
 
     def _look_for_opening(self) -> None:
         if found := _OPENING.match(self._held):
@@ -60,7 +60,7 @@ class ThoughtFilter:
         else:
             self._held = self._held[-_LONGEST:]
 
-    def _shown(self) -> str:
+    def _release_text(self) -> str:
         if not self._thought and (found := _CLOSING_ALONE.search(self._held)):
             self._thought = True
             if not _OPENED.search(self._held, 0, found.start()):
@@ -69,9 +69,9 @@ class ThoughtFilter:
         self._thought = self._thought or bool(_OPENED.search(self._held))
         self._held = _TOKEN.sub("", self._held)
         begun = _BEGUN.search(self._held)
-        return self._taken(begun.start() if begun else len(self._held))
+        return self._take(begun.start() if begun else len(self._held))
 
-    def _taken(self, length: int) -> str:
+    def _take(self, length: int) -> str:
         text, self._held = self._held[:length], self._held[length:]
         return text
 

@@ -57,7 +57,7 @@ def ask_until_usable(
     """
     longer = 1
     for attempt in range(tries):
-        asked = _resampled(again() if again else request, attempt, longer, model) if attempt else request
+        asked = _resample(again() if again else request, attempt, longer, model) if attempt else request
         reply: ChatReply = yield Chat(model, asked, shown())
         used.add(reply)
         longer *= 2 if reply.finish == "length" else 1
@@ -67,7 +67,7 @@ def ask_until_usable(
     return None
 
 
-def _resampled(request: ChatRequest, attempt: int, longer: int, model: StreamingChatModel) -> ChatRequest:
+def _resample(request: ChatRequest, attempt: int, longer: int, model: StreamingChatModel) -> ChatRequest:
     """Return the request of another attempt, from 1, with so many times as many tokens."""
     most = request.max_tokens * longer
     if model.context is not None:

@@ -89,7 +89,7 @@ class UsageMeter:
             self._spent += tokens
             self.embedded += tokens
 
-    def remembered(self, level: int) -> None:
+    def count_cached(self, level: int) -> None:
         """Record a summary that was taken from the cache."""
         with self._lock:
             self.levels.setdefault(level, TokenUsage()).remembered += 1

@@ -87,7 +87,7 @@ class Embedder(Protocol):
         """Return the character span of each token, without special tokens. The text may have any length."""
 
 
-def normalised(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+def normalise(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Scale each row to length 1. Rows of zeros are unchanged."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     unit: NDArray[np.float32] = (vectors / np.where(length > 0, length, 1)).astype(np.float32)
@@ -108,7 +108,7 @@ def check(embedder: Embedder, vectors: Vectors) -> None:
         )
 
 
-def unlimited(tokenizer: Tokenizer) -> Tokenizer:
+def remove_limits(tokenizer: Tokenizer) -> Tokenizer:
     """Return a tokenizer that neither truncates nor pads."""
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -164,7 +164,7 @@ def pool_parts(
     for number, (start, end) in enumerate(parts):
         inside = np.flatnonzero((starts >= start) & (ends <= end) & (starts < ends))
         pooled[number] = tokens[inside].mean(axis=0) if len(inside) else text_vector
-    return normalised(pooled)
+    return normalise(pooled)
 
 
 def embed_parts_separately(
@@ -180,7 +180,7 @@ _SEAM = 8
 """Tokens that are reserved between prefix and text, whose first word may be tokenized differently after a prefix."""
 
 
-def adapted(
+def adapt(
     embedder: Embedder, *, prefix: str = "", window_tokens: int | None = None, dimensions: int | None = None
 ) -> Embedder:
     """Return an embedder that differs from another one in these points, or the same if it need not differ.
@@ -220,7 +220,7 @@ def too_many_dimensions(name: str, most: int, wanted: int) -> ConfigurationError
 
 
 class AdaptedEmbedder:
-    """See `adapted`."""
+    """See `adapt`."""
 
     def __init__(self, embedder: Embedder, prefix: str, window_tokens: int, dimensions: int) -> None:
         self._embedder, self._prefix = embedder, prefix
@@ -230,30 +230,30 @@ class AdaptedEmbedder:
         return self._embedder.token_spans(text)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        return self._shortened(self._embedder.embed(self._prefixed(texts)))
+        return self._shorten(self._embedder.embed(self._add_prefix(texts)))
 
     def embed_parts(self, texts: Sequence[str], parts: Sequence[Sequence[Span]]) -> tuple[Vectors, list[Vectors]]:
         moved = [[(start + len(self._prefix), end + len(self._prefix)) for start, end in spans] for spans in parts]
-        vectors, part_vectors = self._embedder.embed_parts(self._prefixed(texts), moved)
-        return self._shortened(vectors), [self._shortened(rows) for rows in part_vectors]
+        vectors, part_vectors = self._embedder.embed_parts(self._add_prefix(texts), moved)
+        return self._shorten(vectors), [self._shorten(rows) for rows in part_vectors]
 
-    def _prefixed(self, texts: Sequence[str]) -> list[str]:
+    def _add_prefix(self, texts: Sequence[str]) -> list[str]:
         return [self._prefix + text for text in texts]
 
-    def _shortened(self, vectors: Vectors) -> Vectors:
+    def _shorten(self, vectors: Vectors) -> Vectors:
         full = vectors.shape[-1] == self.dimensions
-        return vectors if full else normalised(vectors[:, : self.dimensions])
+        return vectors if full else normalise(vectors[:, : self.dimensions])
 
 
 _SCALE = 127
 
 
-def quantised(vectors: Vectors) -> bytes:
+def quantise(vectors: Vectors) -> bytes:
     """Pack vectors, of shape (rows, dimensions), each scaled to length 1."""
-    return np.rint(_SCALE * normalised(vectors)).astype(np.int8).tobytes()
+    return np.rint(_SCALE * normalise(vectors)).astype(np.int8).tobytes()
 
 
-def dequantised(packed: bytes, dimensions: int) -> Vectors:
-    """Undo `quantised`. The shape is (rows, dimensions), the lengths are 1."""
+def dequantise(packed: bytes, dimensions: int) -> Vectors:
+    """Undo `quantise`. The shape is (rows, dimensions), the lengths are 1."""
     rows = np.frombuffer(packed, np.int8).reshape(-1, dimensions)
-    return normalised(rows.astype(np.float32))
+    return normalise(rows.astype(np.float32))

@@ -73,10 +73,10 @@ class LangChainEmbedder(RemoteEmbedder):
                     "E2G_WINDOW_TOKENS."
                 ) from error
 
-        def failed(fault: RetryableError) -> ModelError:
+        def error_of(fault: RetryableError) -> ModelError:
             return ModelError(f"The embedding model {self.name} does not respond ({fault}): try again later.")
 
-        return repeat(attempt, failed)
+        return repeat(attempt, error_of)
 
 
 def _initialise(name: str, options: dict[str, Any]) -> Embeddings:

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.models.embedding.base import Precision, normalised, pool_parts, refuse_long_text, spans_of, unlimited
+from e2g_neo4j.models.embedding.base import Precision, normalise, pool_parts, refuse_long_text, remove_limits, spans_of
 from e2g_neo4j.models.embedding.prefixes import model_prefixes
 from e2g_neo4j.models.embedding.weights import Weights, import_openvino
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.threads import cores, once
 from e2g_neo4j.types.documents import Span, Vectors
 
@@ -69,15 +69,15 @@ class OpenVinoEmbedder:
         self._core = import_openvino().Core()
         bfloat16 = precision == "auto" and "BF16" in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         self._precision: Literal["bf16", "f32"] = "bf16" if bfloat16 else "f32"
-        self._tokenizer = unlimited(Tokenizer.from_file(str(model.tokenizer)))
+        self._tokenizer = remove_limits(Tokenizer.from_file(str(model.tokenizer)))
         self._loading = RLock()
-        self._few = self._compiled(min(_QUESTION_STREAMS, cores()))
+        self._few = self._compile(min(_QUESTION_STREAMS, cores()))
         with _FIRST_USE:
             self.embed_parts(["a"], [[(0, 1)]])
 
     @once
     def _many(self) -> CompiledModel:
-        return self._compiled(cores())
+        return self._compile(cores())
 
     @once
     def _gpu(self) -> LocalEmbedder | None:
@@ -90,7 +90,7 @@ class OpenVinoEmbedder:
         except ModelError:  # the weights for torch are not on this machine
             return None
 
-    def _compiled(self, streams: int) -> CompiledModel:
+    def _compile(self, streams: int) -> CompiledModel:
         """Compile the model for a number of parallel texts, one thread each. Several threads per text would mostly wait
         for each other."""
         options: dict[str, Any] = {
@@ -146,7 +146,7 @@ class OpenVinoEmbedder:
         for batch, request in running:
             request.wait()
             keep(batch, request)
-        return normalised(vectors), part_vectors
+        return normalise(vectors), part_vectors
 
 
 def has_gpu() -> bool:
@@ -168,7 +168,7 @@ def _batches(encodings: Sequence[Encoding]) -> Iterator[Sequence[int]]:
         else:
             yield [i]
     for positions in short.values():
-        yield from batched(positions, _BATCH)
+        yield from split_batches(positions, _BATCH)
 
 
 def _inputs(encodings: Sequence[Encoding], number: int) -> list[NDArray[np.int64]]:

@@ -9,7 +9,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.models.embedding.base import DEFAULT, check, embed_parts_separately, normalised, unlimited
+from e2g_neo4j.models.embedding.base import DEFAULT, check, embed_parts_separately, normalise, remove_limits
 from e2g_neo4j.models.embedding.prefixes import model_prefixes
 from e2g_neo4j.models.embedding.weights import PUBLISHED
 from e2g_neo4j.types.documents import Span, Vectors
@@ -39,7 +39,7 @@ class RemoteEmbedder(ABC):
         self.prefixes = model_prefixes(name.partition(":")[2])
         estimate = PUBLISHED[DEFAULT]
         estimate.fetch()
-        self._tokenizer = unlimited(Tokenizer.from_file(str(estimate.tokenizer)))
+        self._tokenizer = remove_limits(Tokenizer.from_file(str(estimate.tokenizer)))
         self._unknown = self._tokenizer.token_to_id("[UNK]")
         self.dimensions = 0
         self.dimensions = len(self._rows(["dimensions"])[0])
@@ -64,7 +64,7 @@ class RemoteEmbedder(ABC):
         rows = [row for at in range(0, len(texts), BATCH) for row in self._rows(texts[at : at + BATCH])]
         vectors = np.array(rows, np.float32).reshape(len(rows), self.dimensions)
         check(self, vectors)
-        return normalised(vectors)
+        return normalise(vectors)
 
     def embed_parts(self, texts: Sequence[str], parts: Sequence[Sequence[Span]]) -> tuple[Vectors, list[Vectors]]:
         """See `Embedder.embed_parts`. Parts are embedded as separate texts, because servers return no token vectors."""

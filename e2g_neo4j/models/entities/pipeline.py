@@ -115,7 +115,7 @@ def _folder(source: str) -> Path:
 
 
 @cache
-def installed_id(name: str | None) -> str | None:
+def find_pipeline_id(name: str | None) -> str | None:
     """Return the `pipeline_id` of a pipeline without loading it, or None if it is not installed."""
     if name and name.startswith(RULES):
         return rules_id(name)
@@ -138,7 +138,7 @@ def pipeline_of(id: str, configured: str | None) -> str | None:
     """
     package, language = id.rpartition("-")[0], id.partition("_")[0]
     for name in (configured, None, f"{RULES}{language}", package):
-        if installed_id(name) == id:
+        if find_pipeline_id(name) == id:
             return name
     raise PipelineError(
         f"The spaCy pipeline {id} is not installed here. Install it, or set E2G_SPACY_MODEL to the folder with it."
@@ -149,7 +149,7 @@ def pipeline_for(language: str, configured: str | None) -> str | None:
     """Return the name of the pipeline for a language, for `load_pipeline`: the configured or the bundled one, if it is
     for this language, otherwise an installed one of spaCy's, otherwise one by rules."""
     for name in (configured, None, f"{language}_core_news_sm"):
-        if (installed_id(name) or "").startswith(f"{language}_"):
+        if (find_pipeline_id(name) or "").startswith(f"{language}_"):
             return name
     return f"{RULES}{language}"
 

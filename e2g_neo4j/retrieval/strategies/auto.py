@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from e2g_neo4j.models.titles import named_titles, possible_titles
+from e2g_neo4j.models.titles import possible_titles, titles_in_question
 from e2g_neo4j.retrieval.lucene import lucene
 from e2g_neo4j.retrieval.query import Query, Ranking
-from e2g_neo4j.retrieval.ranking import ranked
+from e2g_neo4j.retrieval.ranking import rank_signals
 from e2g_neo4j.retrieval.sentences import HUB
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.runtime.requests import Embed
@@ -76,8 +76,8 @@ def auto(query: Query, *, words: bool = True) -> Ranking:
         query.explanation.notes.append(f"Chunks with a pair of names count more ({len(hops)}).")
     if words and query.foreign:
         query.explanation.notes.append("The embedding model does not know the language, so words count more.")
-    named = partial(named_titles, query.question)
-    return ranked(signals, words=words, named=named, hops=hops, foreign=words and query.foreign)
+    named = partial(titles_in_question, query.question)
+    return rank_signals(signals, words=words, named=named, hops=hops, foreign=words and query.foreign)
 
 
 AUTO = Strategy(

@@ -113,7 +113,7 @@ def rate_reports(chat: ChatCalls, question: str, reports: Sequence[str], most: i
     ratings = list[int]()
     while len(ratings) < len(reports) and chat.made < most:  # with a small context, fewer reports fit into a call
         shown = reports[len(ratings) : len(ratings) + BATCH]
-        shown = shown[: max(1, chat.fitting(PROMPT, question, shown))]
+        shown = shown[: max(1, chat.count_fitting(PROMPT, question, shown))]
         schema = object_schema(**{str(number): number_schema(0, BEST) for number in range(1, len(shown) + 1)})
         parse = partial(ratings_in, reports=len(shown))
         rated = yield from chat.ask(PROMPT, question, shown, schema, parse, most=most)

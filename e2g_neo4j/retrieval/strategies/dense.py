@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.strategy import Strategy
-from e2g_neo4j.retrieval.windows import ranked_windows
+from e2g_neo4j.retrieval.windows import rank_windows
 from e2g_neo4j.runtime.requests import Embed
 
 
@@ -12,7 +12,7 @@ def dense(query: Query) -> Ranking:
     """Find the nearest windows, at most `query.limit` of each corpus. Scores are (1 + cosine) / 2."""
     vector = yield Embed(query.question)
     parameters = {"vector": vector, "limit": query.limit}
-    return ranked_windows((yield from query.read_each("dense", dict.fromkeys(query.corpora, parameters))))
+    return rank_windows((yield from query.read_each("dense", dict.fromkeys(query.corpora, parameters))))
 
 
 DENSE = Strategy(

@@ -8,13 +8,13 @@ from e2g_neo4j.retrieval.lucene import lucene
 from e2g_neo4j.retrieval.passages import top_k
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.strategy import Strategy
-from e2g_neo4j.retrieval.windows import ranked_windows
+from e2g_neo4j.retrieval.windows import rank_windows
 from e2g_neo4j.runtime.requests import Operation
 
 
 def fulltext(query: Query) -> Ranking:
     """Find the best windows by BM25, at most `query.limit` of each corpus."""
-    return ranked_windows((yield from query.read_each("fulltext", _parameters(query))))
+    return rank_windows((yield from query.read_each("fulltext", _parameters(query))))
 
 
 def fulltext_chunks(query: Query) -> Operation[list[tuple[str, float]]]:

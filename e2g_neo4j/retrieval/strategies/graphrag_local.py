@@ -46,10 +46,10 @@ def graphrag_local(query: Query) -> Ranking:
         "limit": max(query.limit, LIMIT),
     }
     rows = yield from query.read_each("graphrag_local", dict.fromkeys(query.corpora, constants))
-    return ranked(rows)[: query.limit]
+    return rank_rows(rows)[: query.limit]
 
 
-def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
+def rank_rows(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
     """Rank the windows of rows of `graphrag_local.cypher`, one row per corpus.
 
     First come windows of the nearest entity, those with most of its relations first, then those of the next one, and so

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.retrieval.chat_calls import ChatCalls, relevant_numbers, relevant_schema
-from e2g_neo4j.retrieval.passage_graph import Node, pagerank, ranked, read_passage_graph
+from e2g_neo4j.retrieval.passage_graph import Node, pagerank, rank_passages, read_passage_graph
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.sentences import HUB, Entity, Sentence, cosines, entities_of
@@ -84,17 +84,17 @@ def hipporag(query: Query) -> Ranking:
         if any(told[corpus][at][0] == sentence for one in reached[corpus] for at in one.told)
     ][:FACTS]
     if query.chat is not None:
-        facts = yield from filtered(query.question, query.chat, facts)
+        facts = yield from choose_facts(query.question, query.chat, facts)
         if not facts:
             return (yield from dense(query))
     seeds = entity_seeds(reached, entities, told, {(corpus, sentence) for corpus, sentence, _ in facts})
     degrees = {(corpus, one.key): one.degree for corpus, of in reached.items() for one in of}
     weights = {corpus: {key: seed for (of, key), seed in seeds.items() if of == corpus} for corpus in entities}
     graph = yield from read_passage_graph(query, vector, weights)
-    return ranked(graph, pagerank(graph, degrees, seeds, PASSAGES * graph.cosines_from_0_to_1()))
+    return rank_passages(graph, pagerank(graph, degrees, seeds, PASSAGES * graph.cosines_from_0_to_1()))
 
 
-def filtered(question: str, chat: ChatCalls, facts: Sequence[Fact]) -> Operation[list[Fact]]:
+def choose_facts(question: str, chat: ChatCalls, facts: Sequence[Fact]) -> Operation[list[Fact]]:
     """Have the chat model choose the facts that help to answer a question. All are kept if it cannot.
 
     Args:

@@ -25,7 +25,7 @@ def hybrid(query: Query) -> Ranking:
     query = replace(query, limit=max(DEPTH, query.limit))
     by_vector = yield from dense(query)
     by_words = yield from fulltext(query)
-    return fused(by_vector, by_words, key=lambda window: window.id)
+    return fuse_rankings(by_vector, by_words, key=lambda window: window.id)
 
 
 def hybrid_chunks(query: Query) -> Operation[list[tuple[str, float]]]:
@@ -33,10 +33,10 @@ def hybrid_chunks(query: Query) -> Operation[list[tuple[str, float]]]:
     depth = max(DEPTH, 2 * query.limit)
     by_vector = yield from dense(replace(query, limit=WINDOWS_PER_CHUNK * depth))
     by_words = yield from fulltext_chunks(replace(query, limit=depth))
-    return fused(chunks_of(by_vector, depth), by_words, key=lambda chunk: chunk)
+    return fuse_rankings(chunks_of(by_vector, depth), by_words, key=lambda chunk: chunk)
 
 
-def fused(*rankings: Sequence[tuple[T, float]], key: Callable[[T], str]) -> list[tuple[T, float]]:
+def fuse_rankings(*rankings: Sequence[tuple[T, float]], key: Callable[[T], str]) -> list[tuple[T, float]]:
     """Fuse rankings by the sum of 1 / (60 + rank), best first. Ties are sorted by key."""
     scores: dict[str, float] = {}
     units: dict[str, T] = {}

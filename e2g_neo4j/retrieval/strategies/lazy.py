@@ -75,7 +75,7 @@ def lazy(query: Query) -> Ranking:
     """
     found = yield from read_candidates(query, query.question)
     if query.chat is None:
-        return ordered(found, by_vector(found))[: query.limit]
+        return order_windows(found, by_vector(found))[: query.limit]
     parts = yield from parts_of(query.question, query.chat)
     scored = {window.id: (window, score) for _, window, score in found.windows}
     chosen: list[list[str]] = []
@@ -83,7 +83,7 @@ def lazy(query: Query) -> Ranking:
     by_vectors = False
     for part in parts:
         of_part = found if part == query.question else (yield from read_candidates(query, part))
-        known = yield from tested(part, query.chat, of_part, BUDGET if len(parts) == 1 else BUDGET // PARTS)
+        known = yield from check_windows(part, query.chat, of_part, BUDGET if len(parts) == 1 else BUDGET // PARTS)
         if known is None:
             by_vectors = True
             relevant = by_vector(of_part)
@@ -152,10 +152,10 @@ class Candidates:
     parents: dict[Key, Key | None]
 
 
-def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
+def rank_rows(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
     """Rank the windows of rows of `lazy.cypher` without a chat model."""
     found = candidates(rows)
-    return ordered(found, by_vector(found))
+    return order_windows(found, by_vector(found))
 
 
 def by_vector(found: Candidates) -> list[int]:
@@ -163,7 +163,7 @@ def by_vector(found: Candidates) -> list[int]:
     return [rank for rank in visit(found.ranks, found.parents, found.relevant) if found.relevant[rank]]
 
 
-def ordered(found: Candidates, first: Iterable[int]) -> RankedWindows:
+def order_windows(found: Candidates, first: Iterable[int]) -> RankedWindows:
     """Return the windows of these ranks, then all others."""
     return [found.windows[at][1:] for at in dict.fromkeys([*first, *range(len(found.windows))])]
 
@@ -191,7 +191,7 @@ def candidates(rows: Iterable[Mapping[str, Any]]) -> Candidates:
     return Candidates([found[at] for at in order], [above[place] > 0 for place in order], ranks, parents)
 
 
-def tested(question: str, chat: ChatCalls, found: Candidates, budget: int) -> Operation[dict[int, bool] | None]:
+def check_windows(question: str, chat: ChatCalls, found: Candidates, budget: int) -> Operation[dict[int, bool] | None]:
     """Have the chat model test windows.
 
     A call tests the windows that the visit of communities needs next, and as many of the nearest others as a call may
@@ -222,7 +222,7 @@ def tested(question: str, chat: ChatCalls, found: Candidates, budget: int) -> Op
             others = [rank for rank in waiting if rank not in known and rank not in missing]
             batch = [*missing, *others][: min(BATCH, budget - len(known))]
             shown = [texts.get(found.windows[rank][1].id, "") for rank in batch]
-            batch = batch[: max(1, chat.fitting(PROMPT, question, shown))]
+            batch = batch[: max(1, chat.count_fitting(PROMPT, question, shown))]
             if not batch or (known and chat.made == CALLS):
                 break
             schema, parse = relevant_schema(len(batch)), partial(relevant_numbers, items=len(batch))

@@ -95,7 +95,7 @@ def lightrag(query: Query, sources: Sources = MIX) -> Ranking:
     entities = _entities(query, sources)
     rows = yield from _rows(query, vector, entities, entry=ENTRY if sources.others else 0)
     rows += yield from _rows(query, vector, entities, statement_vector=vector)
-    return mixed(rows, sources)
+    return mix_rows(rows, sources)
 
 
 def _entities(query: Query, sources: Sources) -> Mapping[str, Sequence[str]]:
@@ -178,10 +178,10 @@ def _by_keywords(
     if keywords.general and sources.others:
         general = yield Embed(", ".join(keywords.general))
         related = yield from _rows(query, general, dict.fromkeys(query.corpora, ()), entry=ENTRY)
-        others = {row["corpus"]: row for row in (yield from _scored_by_question(related, vector))}
-        rows = [_joined(row, others[row["corpus"]]) for row in rows]
+        others = {row["corpus"]: row for row in (yield from _score_by_question(related, vector))}
+        rows = [_join_rows(row, others[row["corpus"]]) for row in rows]
     rows += yield from _rows(query, vector, entities, statement_vector=general)
-    return mixed(rows, sources)
+    return mix_rows(rows, sources)
 
 
 def entities_named(keywords: Iterable[str], corpora: Iterable[str]) -> Operation[dict[str, dict[str, set[str]]]]:
@@ -192,7 +192,7 @@ def entities_named(keywords: Iterable[str], corpora: Iterable[str]) -> Operation
     return {link["corpus"]: {row["entity"]: set(row["names"]) for row in link["named"]} for link in links}
 
 
-def _scored_by_question(rows: Iterable[dict[str, Any]], vector: Sequence[float]) -> Operation[Rows]:
+def _score_by_question(rows: Iterable[dict[str, Any]], vector: Sequence[float]) -> Operation[Rows]:
     """Return rows of `lightrag.cypher` of another vector with the scores of this one. Windows are left out that were
     only near to the other vector, and mention no entity."""
 
@@ -217,7 +217,7 @@ def _scored_by_question(rows: Iterable[dict[str, Any]], vector: Sequence[float])
     return rescored
 
 
-def _joined(row: Mapping[str, Any], related: Mapping[str, Any]) -> dict[str, Any]:
+def _join_rows(row: Mapping[str, Any], related: Mapping[str, Any]) -> dict[str, Any]:
     """Return two rows of a corpus as one, the second with the global relations."""
     chunks: dict[str, dict[str, Any]] = {}
     windows: dict[tuple[str, int], dict[str, Any]] = {}
@@ -232,7 +232,7 @@ def _joined(row: Mapping[str, Any], related: Mapping[str, Any]) -> dict[str, Any
     return {**row, "global": related["global"], "candidates": list(chunks.values())}
 
 
-def mixed(rows: Iterable[Mapping[str, Any]], sources: Sources = MIX) -> RankedWindows:
+def mix_rows(rows: Iterable[Mapping[str, Any]], sources: Sources = MIX) -> RankedWindows:
     """Return the windows of rows of `lightrag.cypher` or `lightrag_statements.cypher`: by vector, by entity and by
     relation in turn, then all others. Without vectors, these mention an entity or an end of a relation.
 

@@ -16,7 +16,7 @@ from math import log1p
 import numpy as np
 from numpy.typing import NDArray
 
-from e2g_neo4j.retrieval.passage_graph import Node, PassageGraph, pagerank, ranked, read_passage_graph
+from e2g_neo4j.retrieval.passage_graph import Node, PassageGraph, pagerank, rank_passages, read_passage_graph
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.sentences import HUB, Entity, Sentence, cosines, entities_of
@@ -62,7 +62,7 @@ def linear(query: Query) -> Ranking:
         weights[corpus][key] = score / step
     graph = yield from read_passage_graph(query, vector, weights)
     seeds = {node: score for node, (score, _) in active.items()}
-    return ranked(graph, pagerank(graph, degrees, seeds, PASSAGES * window_seeds(graph, active)))
+    return rank_passages(graph, pagerank(graph, degrees, seeds, PASSAGES * window_seeds(graph, active)))
 
 
 def activate(

@@ -61,7 +61,7 @@ DIGITS = 9
 def pagerank(query: Query) -> Ranking:
     """Rank windows by the PageRank of the relations that they state, best first."""
     vector = yield Embed(query.question)
-    entities, unknown = yield from named_in(query)
+    entities, unknown = yield from find_named_entities(query)
     constants = {
         "vector": vector,
         "entry": ENTRY,
@@ -83,14 +83,14 @@ def pagerank(query: Query) -> Ranking:
     for graph in graphs:
         query.explanation.notes += similar_told(graph["similar"])
         edges = [(a, b) for a, others in graph["edges"] for b in others]
-        relations[graph["corpus"]] = best_relations(personalised(dict(graph["seeds"]), edges), edges)
+        relations[graph["corpus"]] = best_relations(personalised_pagerank(dict(graph["seeds"]), edges), edges)
     parameters = {
         corpus: {"vector": vector, "limit": query.limit, **as_parameters(best)} for corpus, best in relations.items()
     }
-    return ranked((yield from query.read_each("pagerank_windows", parameters)))[: query.limit]
+    return rank_rows((yield from query.read_each("pagerank_windows", parameters)))[: query.limit]
 
 
-def named_in(query: Query) -> Operation[tuple[Mapping[str, Sequence[str]], list[dict[str, Any]]]]:
+def find_named_entities(query: Query) -> Operation[tuple[Mapping[str, Sequence[str]], list[dict[str, Any]]]]:
     """Return the entities that a question names, per corpus, and its names that no entity has, with vectors if a corpus
     has vectors to compare with. With a chat model, its keywords are the names."""
     forms = query.keywords()
@@ -117,7 +117,7 @@ def similar_told(similar: Iterable[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def personalised(seeds: Mapping[str, float], edges: Sequence[tuple[str, str]]) -> dict[str, float]:
+def personalised_pagerank(seeds: Mapping[str, float], edges: Sequence[tuple[str, str]]) -> dict[str, float]:
     """Return the personalised PageRank of each entity. All add up to 1.
 
     An entity passes DAMPING of its PageRank to its neighbours, in equal parts, and the rest to the seeds, by their
@@ -170,7 +170,7 @@ def as_parameters(relations: Sequence[tuple[str, str, float]]) -> dict[str, Any]
     return {"keys": keys, "scores": [[score.get((a, b), 0.0) for a in keys[:at]] for at, b in enumerate(keys)]}
 
 
-def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
+def rank_rows(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
     """Rank windows by score, and those that score alike by cosine. Ties are in reading order.
 
     Windows that are not among the nearest have no cosine, and come after those that have one.

@@ -72,12 +72,12 @@ def routes(query: Query) -> Ranking:
         corpus: {"names": list(names), "by_name": corpus in query.layered, **constants}
         for corpus, names in query.entities.items()
     }
-    windows = ranked((yield from query.read_each("routes", parameters)))
+    windows = rank_rows((yield from query.read_each("routes", parameters)))
     query.explanation.notes.append(origins_told(window for window, _ in windows))
     return windows
 
 
-def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
+def rank_rows(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
     """Rank windows by the sum of z-normalised cosine, entity coverage and document weight. Ties are in reading order.
 
     The weight of a document is the number of nearest windows that it has.

@@ -24,7 +24,7 @@ from e2g_neo4j.models.words import terms
 from e2g_neo4j.retrieval.chat_calls import PROMPTS, ChatCalls
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.sentences import HUB
-from e2g_neo4j.retrieval.strategies.vector_context import ranked_by_relations
+from e2g_neo4j.retrieval.strategies.vector_context import rank_by_relations
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.runtime.requests import Embed, EmbedAll, Operation, read_each
 
@@ -97,7 +97,7 @@ def by_relations(query: Query, matches: Mapping[str, Sequence[Match]]) -> Rankin
     constants = {"vector": vector, "neighbours": NEIGHBOURS, "hub": HUB, "limit": max(query.limit, LIMIT)}
     scores = {corpus: scores_of(matches.get(corpus, ())) for corpus in query.corpora}
     parameters = {corpus: {**constants, "keys": list(keys)} for corpus, keys in scores.items()}
-    return ranked((yield from query.read_each("relations", parameters)), scores)[: query.limit]
+    return rank_rows((yield from query.read_each("relations", parameters)), scores)[: query.limit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ def scores_of(matches: Iterable[Match]) -> dict[str, float]:
     return scores
 
 
-def ranked(rows: Iterable[Mapping[str, Any]], scores: Mapping[str, Mapping[str, float]]) -> RankedWindows:
+def rank_rows(rows: Iterable[Mapping[str, Any]], scores: Mapping[str, Mapping[str, float]]) -> RankedWindows:
     """Rank the windows of rows of `relations.cypher`.
 
     The score of a relation is the mean of its two ends, 0 for an end that the question does not mean. The score of a
@@ -238,7 +238,7 @@ def ranked(rows: Iterable[Mapping[str, Any]], scores: Mapping[str, Mapping[str, 
     for row in rows:
         of_entities = scores[row["corpus"]]
         relations.append((row, [sum(of_entities.get(key, 0.0) for key in pair) / 2 for pair in row["relations"]]))
-    return ranked_by_relations(relations, RELATION)
+    return rank_by_relations(relations, RELATION)
 
 
 SYNONYMS = Strategy(

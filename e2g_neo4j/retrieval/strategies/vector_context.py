@@ -47,10 +47,10 @@ def vector_context(query: Query) -> Ranking:
         "limit": max(query.limit, LIMIT),
     }
     rows = yield from query.read_each("vector_context", dict.fromkeys(query.corpora, constants))
-    return ranked(rows)[: query.limit]
+    return rank_rows(rows)[: query.limit]
 
 
-def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
+def rank_rows(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
     """Rank the windows of rows of `vector_context.cypher`.
 
     The score of a relation is that of the nearer of its two ends. The score of a window is its own plus RELATION times
@@ -60,10 +60,10 @@ def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
     for row in rows:
         scores = {one["key"]: one["score"] for one in row["entities"]}
         relations.append((row, [max(scores.get(key, 0.0) for key in pair) for pair in row["relations"]]))
-    return ranked_by_relations(relations, RELATION)
+    return rank_by_relations(relations, RELATION)
 
 
-def ranked_by_relations(rows: Iterable[tuple[Mapping[str, Any], Sequence[float]]], weight: float) -> RankedWindows:
+def rank_by_relations(rows: Iterable[tuple[Mapping[str, Any], Sequence[float]]], weight: float) -> RankedWindows:
     """Rank windows by their own scores, plus `weight` times that of the best relation that they mention.
 
     Args:

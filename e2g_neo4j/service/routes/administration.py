@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 
 from e2g_neo4j.graph import keys
 from e2g_neo4j.service.access import Admin, Reader
-from e2g_neo4j.service.problems import ProblemError, documented
+from e2g_neo4j.service.problems import ProblemError, error_responses
 from e2g_neo4j.service.schemas import CallerInfo, CreatedKey, NewKey
 from e2g_neo4j.service.state import State, state_of
 from e2g_neo4j.types.service import ALL_CORPORA, LIMITS, LOCAL, Caller, KeyInfo, UsageInfo
@@ -16,19 +16,19 @@ from e2g_neo4j.types.service import ALL_CORPORA, LIMITS, LOCAL, Caller, KeyInfo,
 router = APIRouter(prefix="/v1", tags=["administration"])
 
 
-@router.get("/caller", responses=documented())
+@router.get("/caller", responses=error_responses())
 async def caller_info(caller: Reader) -> CallerInfo:
     """Return what the key of the request may do."""
     return CallerInfo(key=caller.key, scopes=sorted(caller.scopes), corpora=list(caller.corpora))
 
 
-@router.get("/keys", responses=documented())
+@router.get("/keys", responses=error_responses())
 async def list_keys(request: Request, caller: Admin) -> list[KeyInfo]:
     """List the keys, without their secrets."""
     return await _visible_keys(state_of(request), caller)
 
 
-@router.post("/keys", status_code=201, responses=documented())
+@router.post("/keys", status_code=201, responses=error_responses())
 async def create_key(request: Request, new: NewKey, caller: Admin) -> CreatedKey:
     """Create a key. The reply is the only place where it is shown.
 
@@ -58,7 +58,7 @@ def _within(caller: Caller, new: NewKey) -> dict[str, Any]:
     return values
 
 
-@router.delete("/keys/{key}", responses=documented(404))
+@router.delete("/keys/{key}", responses=error_responses(404))
 async def revoke_key(request: Request, key: str, caller: Admin) -> KeyInfo:
     """Revoke a key, and those that it made. They are refused from then on."""
     state = state_of(request)
@@ -69,7 +69,7 @@ async def revoke_key(request: Request, key: str, caller: Admin) -> KeyInfo:
     return revoked
 
 
-@router.get("/usage", responses=documented())
+@router.get("/usage", responses=error_responses())
 async def usage(
     request: Request, caller: Admin, days: Annotated[int, Query(ge=1, le=keys.MOST_DAYS)] = 30
 ) -> list[UsageInfo]:

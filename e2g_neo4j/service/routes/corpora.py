@@ -16,7 +16,7 @@ from starlette.background import BackgroundTask
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer, check_wall
-from e2g_neo4j.service.problems import documented
+from e2g_neo4j.service.problems import error_responses
 from e2g_neo4j.service.schemas import CorpusInfo, Name
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import Submit, file_parts
@@ -29,20 +29,20 @@ imports = APIRouter(prefix="/v1", tags=["corpora"])
 """The route that takes archives."""
 
 
-@router.get("/corpora", responses=documented())
+@router.get("/corpora", responses=error_responses())
 async def list_corpora(request: Request, caller: Reader) -> list[CorpusInfo]:
     """List the corpora that the key may see."""
     found = await state_of(request).client.corpora()
     return [CorpusInfo(corpus=name, documents=found[name]) for name in caller.visible(found)]
 
 
-@router.get("/corpora/{corpus}", responses=documented(404))
+@router.get("/corpora/{corpus}", responses=error_responses(404))
 async def corpus_statistics(request: Request, corpus: VisibleCorpus, _: Reader) -> dict[str, int]:
     """Return how much a corpus holds."""
     return await state_of(request).client.stats(corpus)
 
 
-@router.delete("/corpora/{corpus}", status_code=202, responses=documented(404))
+@router.delete("/corpora/{corpus}", status_code=202, responses=error_responses(404))
 async def delete_corpus(corpus: VisibleCorpus, _: Writer, submit: Submit) -> TaskInfo:
     """Delete a corpus."""
     return await submit("delete_corpus", corpus, {})
@@ -52,7 +52,7 @@ async def delete_corpus(corpus: VisibleCorpus, _: Writer, submit: Submit) -> Tas
     "/corpora/{corpus}/export",
     response_class=FileResponse,
     responses={
-        **documented(404),
+        **error_responses(404),
         200: {"content": {"application/zip": {}, "application/graphml+xml": {}}, "description": "The corpus."},
     },
 )
@@ -77,7 +77,7 @@ async def export(request: Request, corpus: VisibleCorpus, _: Reader, format: For
     return FileResponse(file, media_type=media_type, filename=file.name, background=remove, headers=headers)
 
 
-@imports.post("/imports", status_code=202, responses=documented(404))
+@imports.post("/imports", status_code=202, responses=error_responses(404))
 async def import_corpus(
     caller: Writer,
     submit: Submit,

@@ -21,8 +21,8 @@ from e2g_neo4j.documents.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.errors import DocumentNotFoundError, ReadingError
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.runtime.threads import in_stoppable_thread
-from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer, shown_document, shown_text
-from e2g_neo4j.service.problems import ProblemError, documented, fault_message
+from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer, hide_in_document, hide_in_text
+from e2g_neo4j.service.problems import ProblemError, error_responses, fault_message
 from e2g_neo4j.service.schemas import MAX_BUDGET, DocumentPage, Given, NewText, TextDocuments
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.streams import while_connected
@@ -80,7 +80,7 @@ _FILE_PROPERTIES = {
     status_code=202,
     response_model=TaskInfo,
     responses={
-        **documented(404, 409, 415),
+        **error_responses(404, 409, 415),
         200: {"model": IndexReport, "description": "With `dry_run`: what indexing would do and cost."},
     },
     openapi_extra=_bodies(
@@ -127,14 +127,14 @@ async def add_documents(
 @uploads.put(
     "/{document}",
     status_code=202,
-    responses=documented(404, 409, 415),
+    responses=error_responses(404, 409, 415),
     openapi_extra=_bodies("NewText", {"file": _FILE, "properties": _FILE_PROPERTIES}),
 )
 async def replace_document(
     request: Request, corpus: VisibleCorpus, document: str, _: Writer, submit: Submit
 ) -> TaskInfo:
     """Replace the text of a document, in one transaction. It keeps its id and source."""
-    stored = await _stored(request, corpus, document)
+    stored = await _find_document(request, corpus, document)
     parameters: dict[str, Any] = {"document": stored.id}
     async with request.form(max_files=1, max_fields=1) as form:
         if _media_type(request) == "application/json":
@@ -150,7 +150,7 @@ async def replace_document(
         return await submit("replace", corpus, parameters, files=files)
 
 
-@router.get("", responses=documented(404))
+@router.get("", responses=error_responses(404))
 async def list_documents(
     request: Request,
     corpus: VisibleCorpus,
@@ -166,16 +166,16 @@ async def list_documents(
     except DocumentNotFoundError:
         detail = "cursor: This document is gone; begin again without a cursor."
         raise ProblemError(422, "invalid", detail) from None
-    return DocumentPage(documents=[shown_document(one, caller) for one in page], cursor=page[-1].id if more else None)
+    return DocumentPage(documents=[hide_in_document(one, caller) for one in page], cursor=page[-1].id if more else None)
 
 
-@router.get("/{document}", responses=documented(404))
+@router.get("/{document}", responses=error_responses(404))
 async def get_document(request: Request, corpus: VisibleCorpus, document: str, caller: Reader) -> DocumentInfo:
     """Return a document and its state."""
-    return shown_document(await _stored(request, corpus, document), caller)
+    return hide_in_document(await _find_document(request, corpus, document), caller)
 
 
-@router.get("/{document}/text", responses=documented(404))
+@router.get("/{document}/text", responses=error_responses(404))
 async def get_text(
     request: Request,
     corpus: VisibleCorpus,
@@ -186,19 +186,19 @@ async def get_text(
 ) -> DocumentText:
     """Return the text of a document, or a part of it, at most a million characters."""
     last = start + catalog.MAX_TEXT if end is None else min(end, start + catalog.MAX_TEXT)
-    return shown_text(await state_of(request).client.runner.ask(catalog.text(corpus, document, start, last)), caller)
+    return hide_in_text(await state_of(request).client.runner.ask(catalog.text(corpus, document, start, last)), caller)
 
 
-@router.delete("/{document}", status_code=202, responses=documented(404))
+@router.delete("/{document}", status_code=202, responses=error_responses(404))
 async def delete_document(
     request: Request, corpus: VisibleCorpus, document: str, _: Writer, submit: Submit
 ) -> TaskInfo:
     """Delete a document, with everything that only it contributed."""
-    stored = await _stored(request, corpus, document)
+    stored = await _find_document(request, corpus, document)
     return await submit("delete", corpus, {"documents": [stored.id]})
 
 
-async def _stored(request: Request, corpus: str, document: str) -> DocumentInfo:
+async def _find_document(request: Request, corpus: str, document: str) -> DocumentInfo:
     """Return a document by its id. Raises NotFoundError if there is none."""
     return await state_of(request).client.runner.run(catalog.document(corpus, document))
 

@@ -11,7 +11,7 @@ from e2g_neo4j.graph import catalog
 from e2g_neo4j.indexing import operations
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.service.access import GraphAdmin, Reader, VisibleCorpus, Writer
-from e2g_neo4j.service.problems import documented
+from e2g_neo4j.service.problems import error_responses
 from e2g_neo4j.service.schemas import NewAdoption, NewLayers, NewLinks, NewMerge, NewSplit
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import Submit
@@ -22,7 +22,7 @@ from e2g_neo4j.types.service import TaskInfo
 router = APIRouter(prefix="/v1/corpora/{corpus}", tags=["entities"])
 
 
-@router.get("/entities", responses=documented(404))
+@router.get("/entities", responses=error_responses(404))
 async def list_entities(
     request: Request,
     corpus: VisibleCorpus,
@@ -35,7 +35,7 @@ async def list_entities(
     return await state_of(request).client.entities(q, corpus=corpus, type=type, limit=limit)
 
 
-@router.get("/references", responses=documented(404))
+@router.get("/references", responses=error_responses(404))
 async def list_references(
     request: Request,
     corpus: VisibleCorpus,
@@ -47,7 +47,7 @@ async def list_references(
     return await state_of(request).client.references(document, corpus=corpus, limit=limit)
 
 
-@router.get("/merges", responses=documented(404))
+@router.get("/merges", responses=error_responses(404))
 async def list_merges(
     request: Request,
     corpus: VisibleCorpus,
@@ -59,13 +59,13 @@ async def list_merges(
     return await state_of(request).client.merges(q, corpus=corpus, limit=limit)
 
 
-@router.put("/merges/{name:path}", responses=documented(404))
+@router.put("/merges/{name:path}", responses=error_responses(404))
 async def merge_name(request: Request, corpus: VisibleCorpus, name: str, merge: NewMerge, _: Writer) -> list[Alias]:
     """Make a name resolve to another one. Repeating this has no effect. Splitting the name undoes it."""
     return await state_of(request).client.merge(name, merge.into, corpus=corpus)
 
 
-@router.put("/splits/{name:path}", responses=documented(404))
+@router.put("/splits/{name:path}", responses=error_responses(404))
 async def split_name(
     request: Request, corpus: VisibleCorpus, name: str, _: Writer, split: NewSplit | None = None
 ) -> list[Alias]:
@@ -85,13 +85,13 @@ async def split_name(
         return apart
 
 
-@router.delete("/splits/{name:path}", responses=documented(404))
+@router.delete("/splits/{name:path}", responses=error_responses(404))
 async def join_name(request: Request, corpus: VisibleCorpus, name: str, _: Writer) -> list[Alias]:
     """Undo a split or a merge by hand: the rules decide about the name again."""
     return await state_of(request).client.join(name, corpus=corpus)
 
 
-@router.post("/enrich", status_code=202, responses=documented(404))
+@router.post("/enrich", status_code=202, responses=error_responses(404))
 async def enrich(corpus: VisibleCorpus, _: Writer, submit: Submit, new: NewLayers | None = None) -> TaskInfo:
     """Make communities, clusters, and vectors of the names of entities and of sentences that have none.
 
@@ -101,7 +101,7 @@ async def enrich(corpus: VisibleCorpus, _: Writer, submit: Submit, new: NewLayer
     return await submit("enrich", corpus, parameters)
 
 
-@router.get("/links", responses=documented(404))
+@router.get("/links", responses=error_responses(404))
 async def count_links(
     request: Request, corpus: VisibleCorpus, _: GraphAdmin, label: Annotated[str | None, Query(max_length=1000)] = None
 ) -> dict[str, int]:
@@ -109,13 +109,13 @@ async def count_links(
     return await state_of(request).client.links(corpus=corpus, label=label)
 
 
-@router.post("/links", status_code=202, responses=documented(404))
+@router.post("/links", status_code=202, responses=error_responses(404))
 async def link(corpus: VisibleCorpus, links: NewLinks, _: GraphAdmin, submit: Submit) -> TaskInfo:
     """Link the entities of a corpus to nodes of another graph in the database."""
     return await submit("link", corpus, links.model_dump())
 
 
-@router.delete("/links", status_code=202, responses=documented(404))
+@router.delete("/links", status_code=202, responses=error_responses(404))
 async def unlink(
     corpus: VisibleCorpus, _: GraphAdmin, submit: Submit, label: Annotated[str | None, Query(max_length=1000)] = None
 ) -> TaskInfo:
@@ -123,13 +123,13 @@ async def unlink(
     return await submit("unlink", corpus, {"label": label})
 
 
-@router.post("/adoption", status_code=202, responses=documented(404))
+@router.post("/adoption", status_code=202, responses=error_responses(404))
 async def adopt(corpus: VisibleCorpus, adoption: NewAdoption, _: GraphAdmin, submit: Submit) -> TaskInfo:
     """Make a corpus of text nodes that are in the database already."""
     return await submit("adopt", corpus, adoption.model_dump())
 
 
-@router.delete("/adoption", status_code=202, responses=documented(404))
+@router.delete("/adoption", status_code=202, responses=error_responses(404))
 async def unadopt(corpus: VisibleCorpus, _: GraphAdmin, submit: Submit) -> TaskInfo:
     """Remove everything that adopting and linking wrote for a corpus."""
     return await submit("unadopt", corpus, {})

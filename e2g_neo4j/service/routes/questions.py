@@ -18,11 +18,11 @@ from e2g_neo4j.service.access import (
     Reader,
     check_scope,
     check_wall,
-    shown_answer,
-    shown_evidence,
-    shown_properties,
+    hide_in_answer,
+    hide_in_evidence,
+    hide_properties,
 )
-from e2g_neo4j.service.problems import documented, streamed
+from e2g_neo4j.service.problems import error_responses, stream_response
 from e2g_neo4j.service.schemas import AskedQuestion, Explanation, GraphNode, GraphRelationship, Question
 from e2g_neo4j.service.state import State, state_of
 from e2g_neo4j.service.streams import Event, event_stream
@@ -32,15 +32,15 @@ from e2g_neo4j.types.service import Caller
 router = APIRouter(prefix="/v1", tags=["questions"])
 
 
-@router.post("/retrieve", response_model=Evidence, responses=documented(404, 409, 502))
+@router.post("/retrieve", response_model=Evidence, responses=error_responses(404, 409, 502))
 async def retrieve_evidence(request: Request, question: Question, caller: Reader) -> Response:
     """Return the evidence for a question."""
     check_wall(caller, question.corpora)
     evidence = await evidence_for(state_of(request), question, caller)
-    return Response(to_json(shown_evidence(evidence, caller)), media_type="application/json")
+    return Response(to_json(hide_in_evidence(evidence, caller)), media_type="application/json")
 
 
-@router.post("/explain", responses=documented(404, 409, 502))
+@router.post("/explain", responses=error_responses(404, 409, 502))
 async def explain(request: Request, question: Question, caller: Reader) -> Explanation:
     """Return the evidence for a question with the paths of the graph that led to it, and Cypher to see them."""
     check_wall(caller, question.corpora)
@@ -53,7 +53,7 @@ async def explain(request: Request, question: Question, caller: Reader) -> Expla
             nodes[node.element_id] = GraphNode(
                 id=node.element_id,
                 labels=sorted(node.labels),
-                properties=shown_properties(_shown(dict(node.items())), caller),
+                properties=hide_properties(_visible_properties(dict(node.items())), caller),
             )
         for one in path.relationships:
             start, end = one.start_node, one.end_node
@@ -62,10 +62,10 @@ async def explain(request: Request, question: Question, caller: Reader) -> Expla
                 type=one.type,
                 start=start.element_id if start else "",
                 end=end.element_id if end else "",
-                properties=_shown(dict(one.items())),
+                properties=_visible_properties(dict(one.items())),
             )
     return Explanation(
-        evidence=shown_evidence(evidence, caller),
+        evidence=hide_in_evidence(evidence, caller),
         cypher=load("explore/evidence"),
         parameters=evidence_parameters(evidence),
         nodes=list(nodes.values()),
@@ -76,8 +76,8 @@ async def explain(request: Request, question: Question, caller: Reader) -> Expla
 @router.post(
     "/ask",
     response_model=Answer,
-    responses=documented(404, 409, 501, 502)
-    | streamed("The answer; with `stream`, the events `evidence`, `delta`, `citation`, `done` or `error`."),
+    responses=error_responses(404, 409, 501, 502)
+    | stream_response("The answer; with `stream`, the events `evidence`, `delta`, `citation`, `done` or `error`."),
 )
 async def ask(request: Request, question: AskedQuestion, caller: Asker) -> Response:
     """Return the chat model's answer, with citations, or stream it."""
@@ -90,7 +90,7 @@ async def ask(request: Request, question: AskedQuestion, caller: Asker) -> Respo
     async with aclosing(pieces):
         async for piece in pieces:
             if isinstance(piece, Answer):
-                reply = shown_answer(piece, caller, state.public_url)
+                reply = hide_in_answer(piece, caller, state.public_url)
     return Response(to_json(reply), media_type="application/json")
 
 
@@ -110,7 +110,7 @@ async def answer_pieces(
         chat_model=state.chat_model(caller),
     )
     async with aclosing(pieces):
-        yield await _retrieved(state, anext(pieces), caller, calls_model=question.llm or bool(question.history))
+        yield await _retrieve(state, anext(pieces), caller, calls_model=question.llm or bool(question.history))
         async for piece in pieces:
             yield piece
 
@@ -122,10 +122,10 @@ async def evidence_for(state: State, question: Question, caller: Caller) -> Evid
         check_scope(caller, "ask")
         chat_model = state.chat_model(caller)
     found = state.client.retrieve(question.question, corpora=question.corpora, options=question, chat_model=chat_model)
-    return await _retrieved(state, found, caller, calls_model=question.llm)
+    return await _retrieve(state, found, caller, calls_model=question.llm)
 
 
-async def _retrieved(state: State, found: Awaitable[Any], caller: Caller, *, calls_model: bool) -> Evidence:
+async def _retrieve(state: State, found: Awaitable[Any], caller: Caller, *, calls_model: bool) -> Evidence:
     """Wait for the turn of a question and its evidence, and record how long that took.
 
     If the chat model is called before, the question takes no turn: others would be kept waiting.
@@ -133,7 +133,7 @@ async def _retrieved(state: State, found: Awaitable[Any], caller: Caller, *, cal
     async with nullcontext() if calls_model else state.limits.turn(caller):
         began = time.perf_counter()
         evidence: Evidence = await found
-        state.metrics.retrieved(evidence, time.perf_counter() - began)
+        state.metrics.record_retrieval(evidence, time.perf_counter() - began)
     return evidence
 
 
@@ -141,12 +141,12 @@ async def _events(
     state: State, evidence: Evidence, pieces: AsyncGenerator[Evidence | str | Answer, None], caller: Caller
 ) -> AsyncGenerator[Event, None]:
     async with aclosing(pieces):
-        yield Event("evidence", shown_evidence(evidence, caller))
+        yield Event("evidence", hide_in_evidence(evidence, caller))
         async for piece in pieces:
             if isinstance(piece, str):
                 yield Event("delta", {"text": piece})
             elif isinstance(piece, Answer):
-                reply = shown_answer(piece, caller, state.public_url)
+                reply = hide_in_answer(piece, caller, state.public_url)
                 for citation in reply.citations:
                     yield Event("citation", citation)
                 yield Event("done", reply)
@@ -155,7 +155,7 @@ async def _events(
 _HIDDEN = ("embedding", "notes", "text")
 
 
-def _shown(properties: dict[str, object]) -> dict[str, object]:
+def _visible_properties(properties: dict[str, object]) -> dict[str, object]:
     """Return properties without vectors, texts and packed data."""
     return {
         name: value

@@ -10,8 +10,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from e2g_neo4j.graph import tasks
-from e2g_neo4j.service.access import Reader, Writer, check_may_change, seen_by
-from e2g_neo4j.service.problems import ProblemError, documented, streamed
+from e2g_neo4j.service.access import Reader, Writer, check_may_change, hide_from_caller
+from e2g_neo4j.service.problems import ProblemError, error_responses, stream_response
 from e2g_neo4j.service.schemas import TaskPage
 from e2g_neo4j.service.state import State, state_of
 from e2g_neo4j.service.streams import Event, event_stream
@@ -25,7 +25,7 @@ LONGEST_WAIT = 60
 POLL_SECONDS = 0.5
 
 
-@router.get("", responses=documented())
+@router.get("", responses=error_responses())
 async def list_tasks(
     request: Request,
     caller: Reader,
@@ -37,10 +37,10 @@ async def list_tasks(
     listed, following = await state_of(request).client.runner.ask(
         tasks.list_tasks(caller.corpora, states=[state] if state else None, limit=limit, cursor=cursor)
     )
-    return TaskPage(tasks=[seen_by(caller, one) for one in listed], cursor=following)
+    return TaskPage(tasks=[hide_from_caller(caller, one) for one in listed], cursor=following)
 
 
-@router.get("/{task}", responses=documented(404))
+@router.get("/{task}", responses=error_responses(404))
 async def get_task(
     request: Request,
     task: str,
@@ -58,7 +58,7 @@ async def get_task(
 
 @router.get(
     "/{task}/events",
-    responses=documented(404) | streamed("An event `task` whenever the task has changed, then `done`."),
+    responses=error_responses(404) | stream_response("An event `task` whenever the task has changed, then `done`."),
     response_class=Response,
 )
 async def task_events(request: Request, task: str, caller: Reader) -> Response:
@@ -78,7 +78,7 @@ async def _changes(state: State, task: TaskInfo, caller: Caller) -> AsyncGenerat
     yield Event("done", task)
 
 
-@router.post("/{task}/cancel", responses=documented(404))
+@router.post("/{task}/cancel", responses=error_responses(404))
 async def cancel_task(request: Request, task: str, caller: Writer) -> TaskInfo:
     """Cancel a task. One that runs stops within seconds; what it finished is kept."""
     state = state_of(request)
@@ -87,7 +87,7 @@ async def cancel_task(request: Request, task: str, caller: Writer) -> TaskInfo:
     return await visible_task(state, task, caller)
 
 
-@router.post("/{task}/retry", responses=documented(404, 409))
+@router.post("/{task}/retry", responses=error_responses(404, 409))
 async def retry_task(request: Request, task: str, caller: Writer) -> TaskInfo:
     """Put a task that failed or was cancelled back into the queue."""
     state = state_of(request)
@@ -101,4 +101,4 @@ async def visible_task(state: State, task: str, caller: Caller) -> TaskInfo:
     found = await state.client.runner.ask(tasks.get(task))
     if found is None or not caller.sees(found.corpus):
         raise ProblemError(404, "task_not_found", f"There is no task {task!r}.")
-    return seen_by(caller, found)
+    return hide_from_caller(caller, found)
