@@ -21,7 +21,7 @@ from e2g_neo4j.graph import lease, tasks, writer
 from e2g_neo4j.graph.archive import importing
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.statements import Variant, load
+from e2g_neo4j.runtime.cypher import Variant, load
 from e2g_neo4j.service import server, uploads
 from e2g_neo4j.service.app import create_app
 from e2g_neo4j.service.worker import Worker
@@ -104,7 +104,7 @@ def work_and_die(settings: Settings, statements: int, sent: SimpleQueue[str] | N
 
     def counting(name: str, *variant: Variant) -> Any:
         nonlocal left, begun
-        begun = begun or name == "service/claim"
+        begun = begun or name == "service/take_task"
         if not begun or name in ("index/renew_run", "service/renew"):  # how often they come depends on the clock
             return load(name, *variant)
         if left == 0:

@@ -24,7 +24,7 @@ from operations import outcome
 from tiers import at_length
 
 from e2g_neo4j.errors import MigrationError
-from e2g_neo4j.graph import claims, keys, schema, tasks
+from e2g_neo4j.graph import keys, schema, task_leases, tasks
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import EmbeddedChunk, IndexedDocument, StoredDocument, mentions_hash
 from e2g_neo4j.graph.tasks import Upload
@@ -739,20 +739,20 @@ def service_life(run: Callable[[Operation[Any]], Any]) -> None:
     run(tasks.list_tasks(["*"]))
     run(tasks.counts())
     run(keys.used_today())
-    run(claims.put_back(run(claims.claim())))
-    claim = run(claims.claim())
-    run(claims.renew(claim, "reading", 1, 2, 3))
-    run(claims.remember(claim, {}))
+    run(task_leases.put_back(run(task_leases.take_task())))
+    claim = run(task_leases.take_task())
+    run(task_leases.renew(claim, "reading", 1, 2, 3))
+    run(task_leases.remember(claim, {}))
     run(tasks.cancel("first"))
-    run(claims.fail(claim, "internal", "Broken."))
+    run(task_leases.fail(claim, "internal", "Broken."))
     run(tasks.retry("first"))
     run(tasks.get("first"))
     run(_write_step("first"))
-    run(claims.step_done("first", "a"))
-    run(claims.finish(run(claims.claim()), {}))
+    run(task_leases.step_done("first", "a"))
+    run(task_leases.finish(run(task_leases.take_task()), {}))
     run(tasks.add_blobs("second", upload))
     run(tasks.create("second", "index", "novels", "local", {}, parts=1, **asked))
-    run(claims.clean_up())
+    run(task_leases.clean_up())
     key, text = run(keys.create("a", ["read"], ["*"]))
     run(keys.verify_key(text))
     run(keys.is_refused(key.id))
@@ -764,7 +764,7 @@ def service_life(run: Callable[[Operation[Any]], Any]) -> None:
 
 
 def _write_step(task: str) -> Operation[None]:
-    yield Write((), condition=claims.do_step(task, "a"))
+    yield Write((), condition=task_leases.do_step(task, "a"))
 
 
 def remove(driver: Driver, corpora: Sequence[str]) -> None:

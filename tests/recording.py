@@ -11,7 +11,7 @@ from typing import Any
 import neo4j
 import pytest
 
-from e2g_neo4j.runtime.statements import folder
+from e2g_neo4j.runtime.cypher import folder
 
 RUNNERS = (
     neo4j.Session,

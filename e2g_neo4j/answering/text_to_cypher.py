@@ -13,7 +13,7 @@ from typing import Any
 
 from neo4j import Driver
 
-from e2g_neo4j.answering.statement_parser import check_plan, check_words
+from e2g_neo4j.answering.cypher_parser import check_plan, check_words
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError, UnusableReplyError
 from e2g_neo4j.graph.doctor import OWN_PROPERTIES
 from e2g_neo4j.graph.read_only import RejectedStatementError, Rows, open_read
@@ -22,8 +22,8 @@ from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import TRIES, Unshown
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.options import check_question
+from e2g_neo4j.runtime.cypher import load
 from e2g_neo4j.runtime.requests import CallDriver, Chat, Operation, Read
-from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, ChatUsage
 from e2g_neo4j.types.ids import HIDDEN_LABELS
 from e2g_neo4j.types.statements import StatementResult

@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 from e2g_neo4j.browser.statements import params
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.managed_neo4j.config import STYLE_FILE
+from e2g_neo4j.runtime.cypher import load
 from e2g_neo4j.runtime.requests import Operation, Read
-from e2g_neo4j.runtime.statements import load
 
 HOST = "127.0.0.1"
 PORT = 7475

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from e2g_neo4j.graph.catalog import evidence_parameters
-from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.runtime.cypher import load
 from e2g_neo4j.types.results import Evidence
 
 MOST_PASSAGES = 8

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from e2g_neo4j.cli import asking, browser, corpora, service, setup, statements
+from e2g_neo4j.cli import asking, browser, corpora, cypher, service, setup
 from e2g_neo4j.cli.evaluation import evaluate_command
 from e2g_neo4j.cli.terminal import out
 
@@ -46,8 +46,8 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "ask": asking.ask,
         "chat": asking.chat,
         "modes": asking.modes,
-        "template": statements.template,
-        "cypher": statements.cypher,
+        "template": cypher.template,
+        "cypher": cypher.cypher,
     },
     "Look at a corpus": {
         "corpora": corpora.corpora,

@@ -13,7 +13,7 @@ from e2g_neo4j.cli.terminal import escape, plural, table
 from e2g_neo4j.evaluation.comparison import Comparison
 from e2g_neo4j.evaluation.tables import compare_tables
 from e2g_neo4j.graph.catalog import evidence_parameters
-from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.runtime.cypher import load
 from e2g_neo4j.settings import MAX_HOPS
 from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Evidence, Fact, Pair, Passage

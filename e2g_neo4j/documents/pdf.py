@@ -138,8 +138,8 @@ class _Pages:
         raw, total = text.raw, text.count_chars()
         if total > PAGE_CHARACTERS:
             raise ReadingError(
-                f"{quote_path(self._path)} has a page of more than {PAGE_CHARACTERS:,} characters (page {number}). Save "
-                "it with smaller pages, or as text, and read that."
+                f"{quote_path(self._path)} has a page of more than {PAGE_CHARACTERS:,} characters (page {number}). "
+                "Save it with smaller pages, or as text, and read that."
             )
         box, x, y = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
         gap = False

@@ -12,8 +12,8 @@ from e2g_neo4j.graph import schema
 from e2g_neo4j.graph.indexes import vector_dimensions
 from e2g_neo4j.models.choice import models_for
 from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.runtime.cypher import split_suffix
 from e2g_neo4j.runtime.requests import CallDriver, Operation, Read, Rows, Write
-from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.languages import NameWords, name_words, words_suffix
 

@@ -10,9 +10,9 @@ from neo4j import Driver, ManagedTransaction
 from neo4j.exceptions import ClientError, DatabaseError, Forbidden
 
 from e2g_neo4j.errors import MigrationError
+from e2g_neo4j.runtime.cypher import load
 from e2g_neo4j.runtime.database import session_options, translate_errors
 from e2g_neo4j.runtime.requests import Rows
-from e2g_neo4j.runtime.statements import load
 
 POPULATION_SECONDS = 600
 """How long to wait until a new index is populated."""

@@ -29,9 +29,9 @@ from neo4j.exceptions import ClientError, ConstraintError
 
 from e2g_neo4j.errors import MigrationError
 from e2g_neo4j.graph.indexes import VECTOR_INDEX, create, indexes_of, run, vector_dimensions
+from e2g_neo4j.runtime.cypher import folder, load, split_suffix, with_suffix
 from e2g_neo4j.runtime.database import is_old, translate_errors
 from e2g_neo4j.runtime.requests import CallDriver, Operation, Rows
-from e2g_neo4j.runtime.statements import folder, load, split_suffix, with_suffix
 from e2g_neo4j.runtime.waiting import report_waiting
 from e2g_neo4j.types.languages import ANALYZERS
 from e2g_neo4j.types.reports import Layer

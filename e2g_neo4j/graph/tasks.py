@@ -1,7 +1,7 @@
-"""The queue of the service: tasks and their files. `graph/claims` has what workers do with them.
+"""The queue of the service: tasks and their files. `graph/task_leases` has what workers do with them.
 
 Every change of a task takes one lock first, so changes run one after the other on all machines, and times are those of
-the server's clock. Only `graph/claims`, `graph/keys` and this module know the columns of `cypher/service/*`.
+the server's clock. Only `graph/task_leases`, `graph/keys` and this module know the columns of `cypher/service/*`.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ from e2g_neo4j.models.entities.extraction import extract_all
 from e2g_neo4j.models.entities.extraction_codec import decode, encode
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import split_batches
+from e2g_neo4j.runtime.cypher import split_suffix
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Write
-from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.runtime.threads import beside
 from e2g_neo4j.types.documents import Chunk, SourceDocument, Vectors, cut_by
 from e2g_neo4j.types.languages import name_of, name_words

@@ -1,6 +1,6 @@
 """Give a corpus the vectors of another embedding model. Those that it has answer meanwhile.
 
-The new vectors are written beside the others, in properties and indexes of their own: see `runtime.statements`. Once no
+The new vectors are written beside the others, in properties and indexes of their own: see `runtime.cypher`. Once no
 node lacks one, a short transaction switches: it changes the record of the models. What others have changed meanwhile
 has no new vector, and is embedded before. What an interrupted run has written is used by the next one.
 
@@ -34,8 +34,8 @@ from e2g_neo4j.models.embedding.base import normalise
 from e2g_neo4j.models.embedding.windows import Embedded, embed_long, embed_with_parts
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import split_batches
+from e2g_neo4j.runtime.cypher import split_suffix
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Rows, Write, with_vectors
-from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.reports import Progress, ReindexReport
 

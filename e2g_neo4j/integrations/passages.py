@@ -9,7 +9,7 @@ from pydantic_core import to_jsonable_python
 from e2g_neo4j.models.embedding.base import Embedder
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.lucene import lucene
-from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.runtime.cypher import load
 from e2g_neo4j.settings import Settings, load_settings
 from e2g_neo4j.types.results import Evidence, Passage
 

@@ -14,8 +14,8 @@ from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.linking import Linked
 from e2g_neo4j.retrieval.lucene import WordStatistics
 from e2g_neo4j.retrieval.windows import Window
+from e2g_neo4j.runtime.cypher import Variant, load
 from e2g_neo4j.runtime.requests import Operation, Rows, read_each
-from e2g_neo4j.runtime.statements import Variant, load
 from e2g_neo4j.types.results import Pair, Round, Route
 
 RankedWindows: TypeAlias = list[tuple[Window, float]]

@@ -40,8 +40,8 @@ from e2g_neo4j.retrieval.requirements import (
 from e2g_neo4j.retrieval.selection import Selection
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Budget
+from e2g_neo4j.runtime.cypher import split_suffix
 from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Request, Rows, map_requests, read_each, reads_of
-from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
 from e2g_neo4j.types.documents import Span

@@ -17,8 +17,8 @@ from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError
 from e2g_neo4j.graph.read_only import Rows as PlainRows
 from e2g_neo4j.graph.read_only import run_read_only
 from e2g_neo4j.models.entities.entity_key import entity_key
+from e2g_neo4j.runtime.cypher import folder
 from e2g_neo4j.runtime.requests import CallDriver, Operation, Read, Rows
-from e2g_neo4j.runtime.statements import folder
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.statements import ParameterType, StatementResult, Template, TemplateParameter
 

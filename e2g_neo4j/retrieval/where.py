@@ -132,8 +132,8 @@ def parse_condition(text: str) -> Condition:
     name, operator, value = stripped[: found.start()].rstrip(), found[0], stripped[found.end() :].lstrip()
     if value.startswith(("<", ">", "=", "!")):
         raise InputError(
-            f"{format_value(text)} has no valid operator: choose among {' '.join(OPERATORS)}. Quote a value that begins "
-            "with one of their characters."
+            f"{format_value(text)} has no valid operator: choose among {' '.join(OPERATORS)}. Quote a value that "
+            "begins with one of their characters."
         )
     return _condition(name, operator.replace("==", "="), parse_value(value))
 

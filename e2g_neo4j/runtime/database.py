@@ -39,9 +39,9 @@ from e2g_neo4j.errors import (
     UnreachableError,
 )
 from e2g_neo4j.runtime.bookmarks import LONGEST_BOOKMARK, as_text
+from e2g_neo4j.runtime.cypher import Variant, load, variant_for
 from e2g_neo4j.runtime.drivers import MANAGED, RETRY_SECONDS, explain_failure
 from e2g_neo4j.runtime.requests import Read, Rows, Write
-from e2g_neo4j.runtime.statements import Variant, load, variant_for
 
 READ_SECONDS = 30.0
 """Timeout of reads, enforced by the server."""

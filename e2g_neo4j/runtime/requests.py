@@ -26,7 +26,7 @@ Rows: TypeAlias = list[dict[str, Any]]
 @dataclass(frozen=True, slots=True)
 class Read:
     """Run one read statement, in one round trip. Result: its rows. `vectors` is the suffix of the vectors that it uses,
-    see `runtime.statements`."""
+    see `runtime.cypher`."""
 
     statement: str
     parameters: dict[str, Any]
@@ -178,7 +178,7 @@ def change_vectors(request: Request, vectors: str) -> Request:
 
 
 def with_vectors(operation: Operation[T], vectors: str) -> Operation[T]:
-    """Run an operation whose statements use the vectors with a suffix, see `runtime.statements`."""
+    """Run an operation whose statements use the vectors with a suffix, see `runtime.cypher`."""
 
     def change(request: Request) -> Request:
         return change_vectors(request, vectors)

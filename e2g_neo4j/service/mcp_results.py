@@ -18,7 +18,7 @@ from e2g_neo4j.browser.statements import params
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.models.chat.prompts import delimit, delimiter_for
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.runtime.cypher import load
 from e2g_neo4j.service.access import file_name
 from e2g_neo4j.service.connections import Step
 from e2g_neo4j.types.graph import EntityInfo

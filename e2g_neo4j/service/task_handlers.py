@@ -25,7 +25,7 @@ from e2g_neo4j.documents.files import ReadingReport
 from e2g_neo4j.documents.processes import SERVICE, limits_of
 from e2g_neo4j.documents.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.errors import AdoptedCorpusError, E2GError, InputError, NotFoundError, ReadingError
-from e2g_neo4j.graph import catalog, claims, tasks
+from e2g_neo4j.graph import catalog, task_leases, tasks
 from e2g_neo4j.graph.archive.importing import Archive, archive_info, recover_abandoned_imports
 from e2g_neo4j.graph.writer import delete, purge
 from e2g_neo4j.indexing import operations
@@ -36,13 +36,13 @@ from e2g_neo4j.runtime.threads import in_stoppable_thread
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.properties import Properties, size_of
 from e2g_neo4j.types.reports import ArchiveInfo, DocumentInfo, IndexReport, Progress
-from e2g_neo4j.types.service import BlobInfo, Claim, TaskKind
+from e2g_neo4j.types.service import BlobInfo, TaskKind, TaskLease
 
 IMPORT_SECONDS = 3.0
 """How long to wait before looking again whether another import of the corpus has ended."""
 
 
-class ClaimLost(Exception):  # noqa: N818 not an error: another worker goes on with the task
+class LeaseLost(Exception):  # noqa: N818 not an error: another worker goes on with the task
     """Another worker has the task."""
 
 
@@ -51,7 +51,7 @@ class Run:
     """One attempt of a task, with an empty folder for its files, and what it has cost so far of the chat model."""
 
     client: AsyncE2G
-    claim: Claim
+    lease: TaskLease
     folder: Path
     progress: Progress
     prompt_tokens: int = 0
@@ -60,27 +60,27 @@ class Run:
 
     @property
     def task(self) -> str:
-        return self.claim.task.id
+        return self.lease.task.id
 
     @property
     def corpus(self) -> str:
-        return self.claim.task.corpus
+        return self.lease.task.corpus
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return self.claim.parameters
+        return self.lease.parameters
 
     @property
     def budget_tokens(self) -> int | None:
         """The budget, less what earlier attempts have spent, and no more than the key of the task may use today."""
         budget = self.parameters.get("budget_tokens")
-        given = None if budget is None else max(0, budget - self.claim.task.tokens)
-        return min((one for one in (given, self.claim.left) if one is not None), default=None)
+        given = None if budget is None else max(0, budget - self.lease.task.tokens)
+        return min((one for one in (given, self.lease.left) if one is not None), default=None)
 
     @property
     def limited_by_key(self) -> bool:
         """Whether the budget is what the key of the task may use today."""
-        return self.claim.left is not None and self.budget_tokens == self.claim.left
+        return self.lease.left is not None and self.budget_tokens == self.lease.left
 
     def count(self, report: IndexReport) -> None:
         """Keep what the chat model cost."""
@@ -121,9 +121,9 @@ async def _replace(run: Run) -> dict[str, Any]:
 async def _index_documents(run: Run, documents: Sequence[SourceDocument]) -> dict[str, Any]:
     """Index documents, apart from those that others have changed since the first attempt."""
     versions = await run.client.runner.run(_read_versions(run.corpus, documents))
-    before = await run.client.runner.run(claims.remember(run.claim, versions))
+    before = await run.client.runner.run(task_leases.remember(run.lease, versions))
     if before is None:
-        raise ClaimLost
+        raise LeaseLost
     superseded = {one.id for one in documents if versions[one.id] not in (before.get(one.id), one.sha256)}
     mine = [one for one in documents if one.id not in superseded]
     properties = run.parameters.get("properties")
@@ -201,9 +201,9 @@ async def _delete(run: Run) -> dict[str, Any]:
     wanted: list[str] | None = run.parameters.get("documents")
     if wanted is None:
         wanted = await client.runner.run(catalog.document_ids(corpus))
-        wanted = await client.runner.run(claims.remember(run.claim, wanted))
+        wanted = await client.runner.run(task_leases.remember(run.lease, wanted))
         if wanted is None:
-            raise ClaimLost
+            raise LeaseLost
     for number, document in enumerate(wanted):
         await client.runner.run(_delete_once(run.task, corpus, document))
         run.progress("deleting", number + 1, len(wanted))
@@ -215,9 +215,9 @@ async def _delete(run: Run) -> dict[str, Any]:
 
 def _delete_once(task: str, corpus: str, document: str) -> Operation[None]:
     if (yield Read("query/document", {"corpus": corpus, "document": document})) and not (
-        yield from claims.step_done(task, document)
+        yield from task_leases.step_done(task, document)
     ):
-        yield from delete(corpus, [document], claims.do_step(task, document))
+        yield from delete(corpus, [document], task_leases.do_step(task, document))
 
 
 # --- corpora -----------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ async def _import(run: Run) -> dict[str, Any]:
     [blob] = await client.runner.run(tasks.blobs(run.task))
     path = await _file(run, blob, ".zip")
     try:
-        if await client.runner.run(claims.step_done(run.task, "import")):
+        if await client.runner.run(task_leases.step_done(run.task, "import")):
             await _complete_import(run)
             info = await asyncio.to_thread(_info, path, corpus)
         else:
@@ -240,7 +240,7 @@ async def _import(run: Run) -> dict[str, Any]:
 
 
 async def _import_archive(run: Run, path: Path) -> ArchiveInfo:
-    mark = claims.do_step(run.task, "import")
+    mark = task_leases.do_step(run.task, "import")
     while True:
         try:
             return await run.client.runner.run(operations.import_corpus(run.client.models, path, run.corpus, mark))
@@ -296,7 +296,7 @@ async def _unadopt(run: Run) -> dict[str, Any]:
     try:
         documents = await run.client.unadopt(corpus=run.corpus)
     except NotFoundError:
-        if run.claim.task.attempt == 1:
+        if run.lease.task.attempt == 1:
             raise
         documents = []  # an earlier attempt has done it
     return {"documents": [one.id for one in documents]}

@@ -1,6 +1,6 @@
-"""The worker: claims the tasks of the service, one after the other, and runs them with `AsyncE2G`.
+"""The worker: takes the tasks of the service, one after the other, and runs them with `AsyncE2G`.
 
-It renews its claim every few seconds and stops at once when another worker has taken the task over. While the database
+It renews its lease every few seconds and stops at once when another worker has taken the task over. While the database
 cannot be reached, it tries again and again. Its log has neither secrets nor texts of documents.
 """
 
@@ -31,12 +31,12 @@ from e2g_neo4j.errors import (
     LocalServerError,
     UnreachableError,
 )
-from e2g_neo4j.graph import claims, keys
+from e2g_neo4j.graph import keys, task_leases
 from e2g_neo4j.indexing.operations import TOKENS
 from e2g_neo4j.runtime.requests import Operation
-from e2g_neo4j.service.task_handlers import TASK_HANDLERS, ClaimLost, Run
+from e2g_neo4j.service.task_handlers import TASK_HANDLERS, LeaseLost, Run
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.service import LOCAL, Claim
+from e2g_neo4j.types.service import LOCAL, TaskLease
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ STOP_SECONDS = 15.0
 """How long a task gets to stop when it is cancelled."""
 
 AWAY = (UnreachableError, AccessError, LocalServerError)
-"""Errors that say nothing about a task: its claim expires, and it is tried again."""
+"""Errors that say nothing about a task: its lease expires, and it is tried again."""
 
 Reason: TypeAlias = Literal["cancel", "lost", "spent", "stop"]
 """Why a task is stopped: it was cancelled, another worker has it, its key may use no more tokens today, or this worker
@@ -107,41 +107,41 @@ class Worker:
         self._client = client
 
     async def run(self) -> None:
-        """Claim tasks and run them. Stopped, the running task is put back into the queue. Raises ConfigurationError if
+        """Take tasks and run them. Stopped, the running task is put back into the queue. Raises ConfigurationError if
         a setting cannot be used."""
         await self._until_it_works(lambda: self._client.migrate(["service"]))
         logger.info("The worker waits for tasks.")
         cleaned_up = -CLEAN_UP_SECONDS
         while not self.stopping.is_set():
             if time.monotonic() - cleaned_up >= CLEAN_UP_SECONDS:
-                await self._until_it_works(lambda: self._execute(claims.clean_up()))
+                await self._until_it_works(lambda: self._execute(task_leases.clean_up()))
                 cleaned_up = time.monotonic()
-            claim = await self._until_it_works(lambda: self._execute(claims.claim()))
-            if claim is None:
+            lease = await self._until_it_works(lambda: self._execute(task_leases.take_task()))
+            if lease is None:
                 await self._sleep(POLL_SECONDS)
             else:
-                await self._run(claim)
+                await self._run(lease)
         logger.info("The worker has stopped.")
 
-    async def _run(self, claim: Claim) -> None:
-        name = f"Task {claim.task.id} ({claim.task.kind}, corpus {claim.task.corpus!r})"
-        logger.info("%s: attempt %d.", name, claim.task.attempt)
-        progress = _Progress(claim.task.tokens, tokens=claim.task.tokens)
+    async def _run(self, lease: TaskLease) -> None:
+        name = f"Task {lease.task.id} ({lease.task.kind}, corpus {lease.task.corpus!r})"
+        logger.info("%s: attempt %d.", name, lease.task.attempt)
+        progress = _Progress(lease.task.tokens, tokens=lease.task.tokens)
         with tempfile.TemporaryDirectory(prefix="e2g-task-", ignore_cleanup_errors=True) as folder:
-            run = Run(self._client, claim, Path(folder).resolve(), progress)
-            job = asyncio.create_task(TASK_HANDLERS[claim.task.kind](run))
-            reason = await self._watch(job, claim, progress)
+            run = Run(self._client, lease, Path(folder).resolve(), progress)
+            job = asyncio.create_task(TASK_HANDLERS[lease.task.kind](run))
+            reason = await self._watch(job, lease, progress)
         ending = self._choose_ending(job, reason, run, progress, name)
         if ending is not None:
-            held = await self._until_it_works(lambda: self._execute(ending()), claims.LEASE_SECONDS)
+            held = await self._until_it_works(lambda: self._execute(ending()), task_leases.LEASE_SECONDS)
             if held is False:
                 logger.warning("%s: another worker has taken it over.", name)
             elif held and reason != "stop" and progress.tokens > 0:
                 await self._count_tokens(run, progress)
 
-    async def _watch(self, job: asyncio.Task[Any], claim: Claim, progress: _Progress) -> Reason | None:
-        """Wait for a task, while its claim is renewed. If it is to stop, stop it, and return why."""
-        keeping = asyncio.create_task(self._keep(claim, progress))
+    async def _watch(self, job: asyncio.Task[Any], lease: TaskLease, progress: _Progress) -> Reason | None:
+        """Wait for a task, while its lease is renewed. If it is to stop, stop it, and return why."""
+        keeping = asyncio.create_task(self._keep(lease, progress))
         stopping = asyncio.create_task(self.stopping.wait())
         await asyncio.wait([job, keeping, stopping], return_when=asyncio.FIRST_COMPLETED)
         reason: Reason | None = None
@@ -154,70 +154,70 @@ class Worker:
         await asyncio.gather(keeping, stopping, return_exceptions=True)
         return reason
 
-    async def _keep(self, claim: Claim, progress: _Progress) -> Reason:
-        """Renew a claim until the task is to stop, and return why."""
+    async def _keep(self, lease: TaskLease, progress: _Progress) -> Reason:
+        """Renew a lease until the task is to stop, and return why."""
         renewed = time.monotonic()
         while True:
             await asyncio.sleep(RENEW_SECONDS)
             began = time.monotonic()
             now = (progress.stage, progress.done, progress.total, progress.tokens)
             with suppress(E2GError, TimeoutError):
-                held = await asyncio.wait_for(self._execute(claims.renew(claim, *now)), claims.LEASE_SECONDS)
+                held = await asyncio.wait_for(self._execute(task_leases.renew(lease, *now)), task_leases.LEASE_SECONDS)
                 if held is None:
                     return "lost"
                 if held != "go on":
                     return held
                 renewed = began
-            if time.monotonic() - renewed > claims.LEASE_SECONDS:
+            if time.monotonic() - renewed > task_leases.LEASE_SECONDS:
                 return "lost"
 
     def _choose_ending(
         self, job: asyncio.Task[dict[str, Any]], reason: Reason | None, run: Run, progress: _Progress, name: str
     ) -> Callable[[], Operation[bool]] | None:
-        """Return the operation that records how a task ended, or None if its claim is left to expire."""
-        claim, tokens = run.claim, progress.tokens
+        """Return the operation that records how a task ended, or None if its lease is left to expire."""
+        lease, tokens = run.lease, progress.tokens
         if reason == "lost":
-            logger.warning("%s: the claim was lost.", name)
+            logger.warning("%s: the lease was lost.", name)
             return None
         if reason == "spent" and (not job.done() or job.cancelled()):
             logger.warning("%s: failed, its key may use no more tokens today.", name)
-            return lambda: claims.fail(claim, *claims.SPENT, tokens=tokens)
+            return lambda: task_leases.fail(lease, *task_leases.SPENT, tokens=tokens)
         if not job.done() or job.cancelled():
             logger.info("%s: %s.", name, "cancelled" if reason == "cancel" else "put back into the queue")
             return lambda: (
-                claims.end_cancelled(claim, tokens=tokens)
+                task_leases.end_cancelled(lease, tokens=tokens)
                 if reason == "cancel"
-                else claims.put_back(claim, tokens=tokens)
+                else task_leases.put_back(lease, tokens=tokens)
             )
         error = job.exception()
         if error is None:
             logger.info("%s: succeeded.", name)
-            return lambda: claims.finish(
-                claim,
+            return lambda: task_leases.finish(
+                lease,
                 job.result(),
                 tokens=tokens,
                 prompt_tokens=run.prompt_tokens,
                 completion_tokens=run.completion_tokens,
                 cost=run.cost,
             )
-        if isinstance(error, (*AWAY, ClaimLost)):
+        if isinstance(error, (*AWAY, LeaseLost)):
             logger.warning("%s: %s; it is tried again.", name, type(error).__name__)
             return None
         code, detail = describe_error(error)
         if isinstance(error, BudgetError) and run.limited_by_key:
-            code, detail = claims.SPENT
+            code, detail = task_leases.SPENT
         logger.warning("%s: failed (%s).", name, code)
-        return lambda: claims.fail(claim, code, detail, tokens=tokens)
+        return lambda: task_leases.fail(lease, code, detail, tokens=tokens)
 
     async def _count_tokens(self, run: Run, progress: _Progress) -> None:
         """Add what the task cost to the usage of its key."""
-        if run.claim.task.key != LOCAL.key:
+        if run.lease.task.key != LOCAL.key:
             used = {
                 "completion_tokens": run.completion_tokens,
                 "prompt_tokens": progress.tokens - run.completion_tokens,
             }
             with suppress(DatabaseError):
-                await self._execute(keys.add_usage([{"key": run.claim.task.key, **used}]))
+                await self._execute(keys.add_usage([{"key": run.lease.task.key, **used}]))
 
     async def _until_it_works(self, call: Callable[[], Any], most: float = math.inf) -> Any:
         """Call until the database answers, and return the result. Returns None if the worker is stopped, or after so

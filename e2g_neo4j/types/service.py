@@ -155,12 +155,12 @@ class TaskInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """A task that a worker has claimed.
+class TaskLease:
+    """A task that a worker has taken.
 
     Attributes:
         task: the task.
-        worker: the id of this claim. A task that another worker has taken over has another one.
+        worker: the id of this lease. A task that another worker has taken over has another one.
         parameters: what the kind of the task needs.
         left: tokens of the chat model that the API key of the task may still use today; None: no limit.
     """

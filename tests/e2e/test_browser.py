@@ -27,7 +27,7 @@ from e2g_neo4j.browser.guide import example_parameters
 from e2g_neo4j.browser.statements import params
 from e2g_neo4j.cli.setup import CHUNKS, LIBRARY
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.runtime.cypher import load
 from e2g_neo4j.types.results import Evidence
 
 pytestmark = [pytest.mark.full, pytest.mark.by_turns(2), pytest.mark.timeout(900)]

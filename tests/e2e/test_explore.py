@@ -24,7 +24,7 @@ from e2g_neo4j.cli.setup import CHUNKS, LIBRARY
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.runtime.statements import folder, load
+from e2g_neo4j.runtime.cypher import folder, load
 from e2g_neo4j.types.results import Evidence
 
 pytestmark = pytest.mark.by_turns(3)

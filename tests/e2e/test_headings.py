@@ -14,7 +14,7 @@ from neo4j import Driver
 from e2g_neo4j import E2G
 from e2g_neo4j.integrations.langchain import E2GRetriever
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.runtime.cypher import load
 
 pytestmark = pytest.mark.full
 

@@ -28,10 +28,10 @@ from scripted_models import Says
 from tiers import at_length
 
 from e2g_neo4j import AsyncE2G, Settings
-from e2g_neo4j.graph import claims
+from e2g_neo4j.graph import task_leases
 from e2g_neo4j.managed_neo4j import Connection, LocalServer
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.statements import Variant, load
+from e2g_neo4j.runtime.cypher import Variant, load
 from e2g_neo4j.service import worker as worker_module
 from e2g_neo4j.service.worker import Worker
 
@@ -171,7 +171,7 @@ def test_a_service_killed_at_any_step_of_a_request_has_one_task_or_none(
             assert graph(queue.driver, corpus) == whole, point
             assert tasks_and_orphans(queue.driver) == (1, found[-1][1] if not listed else 0), point
             queue.driver.execute_query("MATCH (b:E2GBlob) SET b.created = 0")
-            queue.run(claims.clean_up())
+            queue.run(task_leases.clean_up())
             assert queue.blobs() == 0, point
         assert {tasks for tasks, _ in found} == {0, 1}
         assert max(orphans for _, orphans in found) > 1
@@ -356,7 +356,7 @@ def is_away(service: Mortal, task: str) -> None:
 def test_tasks_end_once_wherever_the_database_is_killed(
     own: LocalServer, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At statements of a task, from its claim to its end. Worker and service go on by themselves."""
+    """At statements of a task, from its lease to its end. Worker and service go on by themselves."""
     monkeypatch.setattr(worker_module, "LONGEST_WAIT_SECONDS", 1.0)
     monkeypatch.setattr(database, "RETRY_SECONDS", 1.0)
     connection = own.start()
@@ -365,7 +365,7 @@ def test_tasks_end_once_wherever_the_database_is_killed(
     at = -1
 
     def counting(name: str, *variant: Variant) -> Any:
-        if names or name == "service/claim":
+        if names or name == "service/take_task":
             if name in ("index/renew_run", "service/renew"):  # how often they come depends on the clock
                 return load(name, *variant)
             if len(names) == at:
@@ -394,7 +394,7 @@ def test_tasks_end_once_wherever_the_database_is_killed(
                 assert ended.attempt in (1, 2)
                 assert graph(driver, corpus) == whole, at
                 assert tasks_and_orphans(driver) == (1, 0)
-                queue.run(claims.clean_up())  # the database may have been killed between the end and the deletion
+                queue.run(task_leases.clean_up())  # the database may have been killed between the end and the deletion
                 assert queue.blobs() == 0
                 with service.http() as http:
                     assert http.get(f"/v1/tasks/{task}").json()["state"] == "succeeded"

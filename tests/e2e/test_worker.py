@@ -28,14 +28,14 @@ from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.documents import parser_process
 from e2g_neo4j.documents.files import file_of, from_text
 from e2g_neo4j.errors import ReadingError
-from e2g_neo4j.graph import claims, keys, tasks
+from e2g_neo4j.graph import keys, task_leases, tasks
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.service import worker as worker_module
 from e2g_neo4j.service.task_handlers import TASK_HANDLERS, Run
 from e2g_neo4j.service.worker import Worker, main
 from e2g_neo4j.types.ids import document_id
-from e2g_neo4j.types.service import Claim, TaskKind
+from e2g_neo4j.types.service import TaskKind, TaskLease
 
 T = TypeVar("T")
 
@@ -343,16 +343,16 @@ def test_the_service_is_no_part_of_a_corpus(
 
 def half(queue: Queue, tmp_path: Path) -> dict[str, Any]:
     """Do the next task, and end before that is recorded."""
-    claim = queue.run(claims.claim())
-    assert claim is not None
+    lease = queue.run(task_leases.take_task())
+    assert lease is not None
 
-    async def attempt(claim: Claim) -> dict[str, Any]:
+    async def attempt(lease: TaskLease) -> dict[str, Any]:
         folder = tmp_path / uuid4().hex
         folder.mkdir()
         async with AsyncE2G(settings=queue.settings) as client:
-            return await TASK_HANDLERS[claim.task.kind](Run(client, claim, folder, lambda *_: None))
+            return await TASK_HANDLERS[lease.task.kind](Run(client, lease, folder, lambda *_: None))
 
-    result = asyncio.run(attempt(claim))
+    result = asyncio.run(attempt(lease))
     queue.expire()
     return result
 
@@ -519,7 +519,7 @@ def test_a_task_stops_where_its_key_may_use_no_more_tokens(
     else:
         hanging(queue, server, spend)
     ended = queue.get(task)
-    assert (ended.state, ended.error) == ("failed", {"code": claims.SPENT[0], "detail": claims.SPENT[1]})
+    assert (ended.state, ended.error) == ("failed", {"code": task_leases.SPENT[0], "detail": task_leases.SPENT[1]})
 
 
 @pytest.mark.parametrize("stopped", [False, True], ids=["cancelled", "stopped"])
@@ -574,21 +574,21 @@ def test_a_worker_that_lost_its_task_stops_and_changes_nothing(
     queue: Queue, server: Failing, corpus: str, quick: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     task = queue.create("index", corpus, ("a.txt", TEXT.encode()))
-    other: list[Claim] = []
+    other: list[TaskLease] = []
 
     def take() -> None:
         while not other:  # it may be renewed between the two
             queue.driver.execute_query("MATCH (t:E2GTask) SET t.expires = 0")
-            if claim := queue.run(claims.claim()):
-                other.append(claim)
+            if lease := queue.run(task_leases.take_task()):
+                other.append(lease)
 
     async def take_over(worker: Worker) -> None:
         await asyncio.to_thread(take)
-        await until(lambda: "the claim was lost" in caplog.text)
+        await until(lambda: "the lease was lost" in caplog.text)
 
     hanging(queue, server, take_over)
     assert (queue.get(task).state, queue.get(task).attempt) == ("running", 2)
-    assert queue.run(claims.renew(other[0], None, 0, 0, 0)) == "go on"
+    assert queue.run(task_leases.renew(other[0], None, 0, 0, 0)) == "go on"
 
 
 def test_what_is_not_ours_is_named_only(

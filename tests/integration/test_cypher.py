@@ -28,9 +28,9 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.options import RetrievalOptions, Unit
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.retrieval.where import Where
-from e2g_neo4j.runtime import statements
+from e2g_neo4j.runtime import cypher
+from e2g_neo4j.runtime.cypher import Variant, folder, load, statement_names, variant_for
 from e2g_neo4j.runtime.requests import Embed, EmbedAll, Execute, Read, Rows, Write
-from e2g_neo4j.runtime.statements import Variant, folder, load, statement_names, variant_for
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import Section
 from e2g_neo4j.types.fingerprint import Fingerprint
@@ -160,7 +160,7 @@ HANDED_ON = {("runtime/sync_driver.py", "*arguments")}
 
 
 def header(name: str) -> list[str]:
-    return [line.removeprefix("//").strip() for line in statements.header(name).splitlines()]
+    return [line.removeprefix("//").strip() for line in cypher.header(name).splitlines()]
 
 
 def parameters_told(name: str) -> set[str]:

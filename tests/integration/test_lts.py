@@ -23,7 +23,7 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.statements import Variant, folder
+from e2g_neo4j.runtime.cypher import Variant, folder
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.by_turns(3)]
 

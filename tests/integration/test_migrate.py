@@ -33,8 +33,8 @@ from e2g_neo4j.graph.doctor import examine
 from e2g_neo4j.graph.schema import ALL_PARTS, info, validate
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime import waiting
+from e2g_neo4j.runtime.cypher import folder
 from e2g_neo4j.runtime.database import translate_errors
-from e2g_neo4j.runtime.statements import folder
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.languages import ANALYZERS

@@ -16,7 +16,7 @@ from neo4j import Driver
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.answering import text_to_cypher
-from e2g_neo4j.answering.statement_parser import check_plan, check_words
+from e2g_neo4j.answering.cypher_parser import check_plan, check_words
 from e2g_neo4j.answering.text_to_cypher import run_for
 from e2g_neo4j.errors import CorpusNotFoundError, DatabaseError, InputError, NotFoundError
 from e2g_neo4j.graph import read_only

@@ -36,8 +36,8 @@ from e2g_neo4j.indexing.entity_linking import unlink
 from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime.cypher import Variant, folder, load
 from e2g_neo4j.runtime.requests import Write
-from e2g_neo4j.runtime.statements import Variant, folder, load
 
 pytestmark = pytest.mark.by_turns(2)
 

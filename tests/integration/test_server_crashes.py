@@ -22,7 +22,7 @@ from e2g_neo4j.graph import lease, writer
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.managed_neo4j import Connection, LocalServer
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.statements import Variant, load
+from e2g_neo4j.runtime.cypher import Variant, load
 from e2g_neo4j.settings import Settings
 
 SHARES = (0.0, 0.2, 0.4, 0.6, 0.75, 0.9, 0.97, 1.0)

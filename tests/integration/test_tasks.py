@@ -16,11 +16,11 @@ from libraries import driven, performing
 from neo4j import Driver
 
 from e2g_neo4j.errors import DatabaseError, IdempotencyError, InputError, TaskStateError
-from e2g_neo4j.graph import claims, keys, tasks
+from e2g_neo4j.graph import keys, task_leases, tasks
 from e2g_neo4j.graph.tasks import PART_BYTES, Upload
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.requests import Operation, Read, Rows, Write
-from e2g_neo4j.types.service import Claim, TaskInfo
+from e2g_neo4j.types.service import TaskInfo, TaskLease
 
 T = TypeVar("T")
 Run = Callable[[Operation[T]], T]
@@ -45,10 +45,10 @@ def created(run: Run[Any], key: str = "local", corpus: str = "novels", **more: A
     return task
 
 
-def claimed(run: Run[Any]) -> Claim:
-    claim: Claim | None = run(claims.claim())
-    assert claim is not None
-    return claim
+def claimed(run: Run[Any]) -> TaskLease:
+    lease: TaskLease | None = run(task_leases.take_task())
+    assert lease is not None
+    return lease
 
 
 def state(run: Run[Any], task: TaskInfo) -> tuple[str, int]:
@@ -80,19 +80,19 @@ def test_who_does_not_hold_a_task_changes_nothing(beside: Run[Any], driver: Driv
     driver.execute_query(
         "MATCH (t:E2GTask {id: $id}) SET t.state = 'running', t.worker = 'first', t.attempt = 1", id=task.id
     )
-    first, second = Claim(task, "first", {}), Claim(task, "second", {})
+    first, second = TaskLease(task, "first", {}), TaskLease(task, "second", {})
     before = beside(tasks.get(task.id))
-    assert beside(claims.renew(second, "reading", 1, 1, 9)) is None
-    assert beside(claims.remember(second, {"by": "second"})) is None
-    assert beside(claims.put_back(second)) is False
-    assert beside(claims.end_cancelled(second)) is False
-    assert beside(claims.fail(second, "internal", "")) is False
-    assert beside(claims.finish(second, {"by": "second"})) is False
+    assert beside(task_leases.renew(second, "reading", 1, 1, 9)) is None
+    assert beside(task_leases.remember(second, {"by": "second"})) is None
+    assert beside(task_leases.put_back(second)) is False
+    assert beside(task_leases.end_cancelled(second)) is False
+    assert beside(task_leases.fail(second, "internal", "")) is False
+    assert beside(task_leases.finish(second, {"by": "second"})) is False
     assert beside(tasks.get(task.id)) == before
-    assert beside(claims.renew(first, "reading", 1, 1, 9)) == "go on"
+    assert beside(task_leases.renew(first, "reading", 1, 1, 9)) == "go on"
     beside(tasks.cancel(task.id))
-    assert beside(claims.renew(first, "reading", 1, 1, 9)) == "cancel"
-    assert beside(claims.put_back(first))
+    assert beside(task_leases.renew(first, "reading", 1, 1, 9)) == "cancel"
+    assert beside(task_leases.put_back(first))
     assert state(beside, task) == ("cancelled", 0)
 
 
@@ -124,33 +124,33 @@ def test_tasks_are_those_of_a_request_and_of_the_corpora_of_a_key(
     assert beside(tasks.blobs(incomplete)) == []
 
 
-# --- claims ------------------------------------------------------------------------------------------
+# --- task_leases ------------------------------------------------------------------------------------------
 
 
 def test_a_task_is_created_claimed_renewed_and_finished(run: Run[Any]) -> None:
     task = run(tasks.create(tasks.new_id(), "delete", "novels", "k1", {"documents": ["ä"]}))
     assert (task.kind, task.corpus, task.key, task.state, task.attempt) == ("delete", "novels", "k1", "queued", 0)
-    claim = claimed(run)
-    assert (claim.task.id, claim.parameters, claim.task.attempt) == (task.id, {"documents": ["ä"]}, 1)
-    assert run(claims.claim()) is None
-    assert run(claims.renew(claim, "reading", 3, 7, 11)) == "go on"
+    lease = claimed(run)
+    assert (lease.task.id, lease.parameters, lease.task.attempt) == (task.id, {"documents": ["ä"]}, 1)
+    assert run(task_leases.take_task()) is None
+    assert run(task_leases.renew(lease, "reading", 3, 7, 11)) == "go on"
     seen = run(tasks.get(task.id))
     assert (seen.state, seen.stage, seen.done, seen.total, seen.tokens) == ("running", "reading", 3, 7, 11)
-    assert run(claims.finish(claim, {"deleted": 1}, tokens=12, prompt_tokens=10, completion_tokens=2, cost=0.5))
+    assert run(task_leases.finish(lease, {"deleted": 1}, tokens=12, prompt_tokens=10, completion_tokens=2, cost=0.5))
     ended = run(tasks.get(task.id))
     assert (ended.state, ended.result, ended.error) == ("succeeded", {"deleted": 1}, None)
     assert (ended.tokens, ended.prompt_tokens, ended.completion_tokens, ended.cost) == (12, 10, 2, 0.5)
     assert ended.created <= ended.started <= ended.ended
-    assert run(claims.claim()) is None
+    assert run(task_leases.take_task()) is None
 
 
 def test_a_task_that_ends_while_it_is_read_has_its_result(run: Run[Any]) -> None:
     """Neo4j reads one property after the other: the state of a row may be newer than its result."""
     task = created(run)
-    claim = claimed(run)
+    lease = claimed(run)
     operation = tasks.get(task.id)
     next(operation)
-    assert run(claims.finish(claim, {"deleted": 1}))
+    assert run(task_leases.finish(lease, {"deleted": 1}))
     names = {"id": task.id, "kind": task.kind, "corpus_name": task.corpus, "key": task.key, "created": task.created}
     half_read = {"task": {**names, "state": "succeeded"}, "result": None}
     again = operation.send([half_read])
@@ -167,10 +167,10 @@ def test_many_workers_never_get_the_same_task(run: Run[Any], server: Driver) -> 
     def work(_: int) -> list[str]:
         start.wait()
         mine = []
-        while claim := driven(perform, claims.claim()):
-            mine.append(claim.task.id)
+        while lease := driven(perform, task_leases.take_task()):
+            mine.append(lease.task.id)
             if len(mine) % 2:
-                assert driven(perform, claims.finish(claim, {}))
+                assert driven(perform, task_leases.finish(lease, {}))
         return mine
 
     with ThreadPoolExecutor(8) as pool:
@@ -183,28 +183,28 @@ def test_many_workers_never_get_the_same_task(run: Run[Any], server: Driver) -> 
 def test_another_worker_takes_over_and_the_first_one_changes_nothing(run: Run[Any], server: Driver) -> None:
     task = created(run)
     first = claimed(run)
-    assert run(claims.claim()) is None
+    assert run(task_leases.take_task()) is None
     expire(server)
     second = claimed(run)
     assert (second.task.id, second.task.attempt) == (task.id, 2)
-    assert run(claims.renew(first, "reading", 1, 1, 0)) is None
-    assert run(claims.remember(first, {"by": "first"})) is None
-    assert run(claims.finish(first, {"by": "first"})) is False
-    assert run(claims.fail(first, "internal", "")) is False
-    assert run(claims.end_cancelled(first)) is False
-    assert run(claims.put_back(first)) is False
+    assert run(task_leases.renew(first, "reading", 1, 1, 0)) is None
+    assert run(task_leases.remember(first, {"by": "first"})) is None
+    assert run(task_leases.finish(first, {"by": "first"})) is False
+    assert run(task_leases.fail(first, "internal", "")) is False
+    assert run(task_leases.end_cancelled(first)) is False
+    assert run(task_leases.put_back(first)) is False
     assert state(run, task) == ("running", 2)
-    assert run(claims.finish(second, {"by": "second"}))
-    assert run(claims.finish(first, {"by": "first"})) is False
+    assert run(task_leases.finish(second, {"by": "second"}))
+    assert run(task_leases.finish(first, {"by": "first"})) is False
     assert run(tasks.get(task.id)).result == {"by": "second"}
 
 
 def test_who_was_late_but_not_replaced_goes_on(run: Run[Any], server: Driver) -> None:
     created(run)
-    claim = claimed(run)
+    lease = claimed(run)
     expire(server)
-    assert run(claims.renew(claim, None, 0, 0, 0)) == "go on"
-    assert run(claims.claim()) is None
+    assert run(task_leases.renew(lease, None, 0, 0, 0)) == "go on"
+    assert run(task_leases.take_task()) is None
 
 
 def test_three_attempts(run: Run[Any], server: Driver) -> None:
@@ -212,7 +212,7 @@ def test_three_attempts(run: Run[Any], server: Driver) -> None:
     for attempt in (1, 2, 3):
         assert claimed(run).task.attempt == attempt
         expire(server)
-    assert run(claims.claim()) is None
+    assert run(task_leases.take_task()) is None
     ended = run(tasks.get(task.id))
     assert (ended.state, ended.error["code"]) == ("failed", "attempts_exhausted")
     assert run(tasks.retry(task.id)).state == "queued"
@@ -227,18 +227,18 @@ def test_the_tokens_of_a_task_count_once_however_it_ends(run: Run[Any], server: 
     """A worker that ends a task counts them itself; here there is none any more."""
     key = tasks.new_id()
 
-    def begun(tokens: int) -> Claim:
+    def begun(tokens: int) -> TaskLease:
         created(run, key)
-        claim = claimed(run)
-        run(claims.renew(claim, "summarising", 1, 2, tokens))
-        return claim
+        lease = claimed(run)
+        run(task_leases.renew(lease, "summarising", 1, 2, tokens))
+        return lease
 
     for tokens in (5, 7):
         begun(tokens)
     expire(server)
     server.execute_query("MATCH (t:E2GTask) SET t.attempt = 3")
-    assert run(claims.claim()) is None
-    assert run(claims.claim()) is None
+    assert run(task_leases.take_task()) is None
+    assert run(task_leases.take_task()) is None
     assert used(run, key) == (12, 1)
     cancelled = begun(100)
     expire(server)
@@ -246,16 +246,16 @@ def test_the_tokens_of_a_task_count_once_however_it_ends(run: Run[Any], server: 
         run(tasks.cancel(cancelled.task.id))
     assert used(run, key) == (112, 1)
     put_back = begun(1000)
-    assert run(claims.put_back(put_back, tokens=1001))
+    assert run(task_leases.put_back(put_back, tokens=1001))
     assert used(run, key) == (112, 1), "its next attempt goes on"
     assert run(tasks.get(put_back.task.id)).tokens == 1001
     again = claimed(run)
     run(tasks.cancel(again.task.id))
-    assert run(claims.put_back(again, tokens=1500))
-    assert run(claims.put_back(again, tokens=1500)) is False
+    assert run(task_leases.put_back(again, tokens=1500))
+    assert run(task_leases.put_back(again, tokens=1500)) is False
     assert used(run, key) == (1612, 1)
     local = created(run)
-    run(claims.renew(claimed(run), None, 0, 0, 9))
+    run(task_leases.renew(claimed(run), None, 0, 0, 9))
     expire(server)
     run(tasks.cancel(local.id))
     assert used(run, "local") == (0, 0)
@@ -266,9 +266,9 @@ def test_a_task_may_use_what_the_makers_of_its_key_have_left_today(run: Run[Any]
     one, other = (run(keys.create("made", ["write"], ["*"], tokens_per_day=90, makers=[maker.id]))[0] for _ in "ab")
     run(keys.add_usage([{"key": maker.id, "prompt_tokens": 20}, {"key": one.id, "prompt_tokens": 30}]))
     created(run, other.id)
-    claim = claimed(run)
-    assert claim.left == 50
-    assert run(claims.renew(claim, None, 0, 0, 51)) == "spent"
+    lease = claimed(run)
+    assert lease.left == 50
+    assert run(task_leases.renew(lease, None, 0, 0, 51)) == "spent"
 
 
 def test_keys_of_a_key_take_turns_as_one(run: Run[Any]) -> None:
@@ -286,19 +286,19 @@ def test_a_task_may_use_what_its_key_has_left_today(run: Run[Any]) -> None:
     created(run, info.id)
     first = claimed(run)
     assert first.left == 60
-    assert run(claims.renew(first, None, 0, 0, 25)) == "go on"
+    assert run(task_leases.renew(first, None, 0, 0, 25)) == "go on"
     assert run(keys.used_today())[info.id] == (0, 65)
     created(run, info.id)
     second = claimed(run)
     assert second.left == 35
-    assert run(claims.renew(second, None, 0, 0, 35)) == "go on"
+    assert run(task_leases.renew(second, None, 0, 0, 35)) == "go on"
     run(keys.add_usage([{"key": info.id, "prompt_tokens": 1}]))
-    assert run(claims.renew(second, None, 0, 0, 35)) == "spent"
-    assert run(claims.renew(first, None, 0, 0, 25)) == "spent"
-    run(claims.put_back(second, tokens=35))
+    assert run(task_leases.renew(second, None, 0, 0, 35)) == "spent"
+    assert run(task_leases.renew(first, None, 0, 0, 25)) == "spent"
+    run(task_leases.put_back(second, tokens=35))
     again = claimed(run)
     assert again.left == 0
-    assert run(claims.renew(again, None, 0, 0, 35)) == "go on", "it has cost nothing, and may need no chat model"
+    assert run(task_leases.renew(again, None, 0, 0, 35)) == "go on", "it has cost nothing, and may need no chat model"
     created(run, "local")
     assert claimed(run).left is None
 
@@ -306,7 +306,7 @@ def test_a_task_may_use_what_its_key_has_left_today(run: Run[Any]) -> None:
 def test_a_task_that_is_put_back_has_its_attempt_again(run: Run[Any]) -> None:
     task = created(run)
     for _ in range(5):
-        assert run(claims.put_back(claimed(run)))
+        assert run(task_leases.put_back(claimed(run)))
     assert state(run, task) == ("queued", 0)
 
 
@@ -314,9 +314,9 @@ def test_keys_take_turns(run: Run[Any]) -> None:
     for key in ("a", "a", "a", "a", "b", "b", "c"):
         created(run, key=key)
     order = ""
-    while claim := run(claims.claim()):
-        order += claim.task.key
-        run(claims.finish(claim, {}))
+    while lease := run(task_leases.take_task()):
+        order += lease.task.key
+        run(task_leases.finish(lease, {}))
     assert order == "abcabaa"
 
 
@@ -335,11 +335,11 @@ def test_a_request_of_which_the_reply_was_lost_is_accepted_again(run: Run[Any], 
     twice = repeating(performing(server))
     for _ in range(2):
         created(run)
-    claim = driven(twice, claims.claim())
-    assert claim is not None
-    assert claim.task.attempt == 1
+    lease = driven(twice, task_leases.take_task())
+    assert lease is not None
+    assert lease.task.attempt == 1
     assert [task.state for task in run(tasks.list_tasks(["*"]))[0]].count("running") == 1
-    assert driven(twice, claims.finish(claim, {})) is True
+    assert driven(twice, task_leases.finish(lease, {})) is True
     task = driven(twice, tasks.create(tasks.new_id(), "index", "novels", "local", {}))
     assert task.state == "queued"
 
@@ -358,16 +358,16 @@ def repeating(perform: Callable[[Read | Write], Rows]) -> Callable[[Read | Write
 def test_a_queued_task_is_cancelled_at_once(run: Run[Any]) -> None:
     task = created(run)
     assert run(tasks.cancel(task.id)).state == "cancelled"
-    assert run(claims.claim()) is None
+    assert run(task_leases.take_task()) is None
     assert run(tasks.cancel("no such task")) is None
 
 
 def test_the_worker_of_a_running_task_is_asked_to_cancel(run: Run[Any]) -> None:
     task = created(run)
-    claim = claimed(run)
+    lease = claimed(run)
     assert run(tasks.cancel(task.id)).state == "running"
-    assert run(claims.renew(claim, None, 0, 0, 0)) == "cancel"
-    assert run(claims.end_cancelled(claim))
+    assert run(task_leases.renew(lease, None, 0, 0, 0)) == "cancel"
+    assert run(task_leases.end_cancelled(lease))
     assert state(run, task) == ("cancelled", 1)
     assert run(tasks.cancel(task.id)).state == "cancelled"
 
@@ -377,21 +377,21 @@ def test_a_cancelled_task_that_lost_its_worker_is_not_started_again(
     run: Run[Any], server: Driver, before: bool
 ) -> None:
     task = created(run)
-    claim = claimed(run)
+    lease = claimed(run)
     if before:
         expire(server)
     run(tasks.cancel(task.id))
     expire(server)
-    assert run(claims.claim()) is None
+    assert run(task_leases.take_task()) is None
     assert state(run, task) == ("cancelled", 1)
-    assert run(claims.finish(claim, {})) is False
+    assert run(task_leases.finish(lease, {})) is False
 
 
 def test_a_cancelled_task_that_is_put_back_has_ended(run: Run[Any]) -> None:
     task = created(run)
-    claim = claimed(run)
+    lease = claimed(run)
     run(tasks.cancel(task.id))
-    assert run(claims.put_back(claim))
+    assert run(task_leases.put_back(lease))
     assert state(run, task)[0] == "cancelled"
 
 
@@ -399,8 +399,8 @@ def test_what_has_succeeded_or_runs_is_not_retried(run: Run[Any]) -> None:
     task = created(run)
     with pytest.raises(TaskStateError, match="queued"):
         run(tasks.retry(task.id))
-    claim = claimed(run)
-    run(claims.finish(claim, {}))
+    lease = claimed(run)
+    run(task_leases.finish(lease, {}))
     with pytest.raises(TaskStateError, match="succeeded"):
         run(tasks.retry(task.id))
     assert run(tasks.retry("no such task")) is None
@@ -408,18 +408,18 @@ def test_what_has_succeeded_or_runs_is_not_retried(run: Run[Any]) -> None:
 
 def test_later_attempts_get_what_the_first_one_found(run: Run[Any], server: Driver) -> None:
     task = created(run)
-    assert run(claims.remember(claimed(run), {"d": None})) == {"d": None}
+    assert run(task_leases.remember(claimed(run), {"d": None})) == {"d": None}
     expire(server)
-    claim = claimed(run)
-    assert run(claims.remember(claim, {"d": "b"})) == {"d": None}
-    run(claims.fail(claim, "internal", "x"))
+    lease = claimed(run)
+    assert run(task_leases.remember(lease, {"d": "b"})) == {"d": None}
+    run(task_leases.fail(lease, "internal", "x"))
     run(tasks.retry(task.id))
-    assert run(claims.remember(claimed(run), {"d": "b"})) == {"d": "b"}, "a new order looks anew"
+    assert run(task_leases.remember(claimed(run), {"d": "b"})) == {"d": "b"}, "a new order looks anew"
 
 
 def test_a_step_is_done_once(run: Run[Any], server: Driver) -> None:
     marker: tuple[str, dict[str, Any]] = ("service/add_usage", {"rows": []})
-    step = Write((marker,), condition=claims.do_step("t", "d1"))
+    step = Write((marker,), condition=task_leases.do_step("t", "d1"))
     perform, start = performing(server), Barrier(6)
 
     def work(_: int) -> bool:
@@ -428,9 +428,9 @@ def test_a_step_is_done_once(run: Run[Any], server: Driver) -> None:
 
     with ThreadPoolExecutor(6) as pool:
         assert sum(pool.map(work, range(6))) == 1
-    assert run(claims.step_done("t", "d1"))
-    assert not run(claims.step_done("t", "d2"))
-    assert not run(claims.step_done("u", "d1"))
+    assert run(task_leases.step_done("t", "d1"))
+    assert not run(task_leases.step_done("t", "d2"))
+    assert not run(task_leases.step_done("u", "d1"))
 
 
 # --- idempotency -------------------------------------------------------------------------------------
@@ -542,14 +542,14 @@ def test_files_stay_until_the_task_succeeds(run: Run[Any], server: Driver) -> No
     task = tasks.new_id()
     parts = run(tasks.add_blobs(task, [Upload(0, "a", [bytes(20 * PART_BYTES)])]))
     run(tasks.create(task, "index", "novels", "local", {}, parts=parts))
-    run(claims.fail(claimed(run), "reading", "a is empty."))
-    run(claims.clean_up())
+    run(task_leases.fail(claimed(run), "reading", "a is empty."))
+    run(task_leases.clean_up())
     run(tasks.delete_blobs(task))
     assert stored(server) == 20
     assert run(tasks.retry(task)).error is None
     assert run(tasks.cancel(task)).state == "cancelled"
     assert run(tasks.retry(task)).state == "queued"
-    run(claims.finish(claimed(run), {}))
+    run(task_leases.finish(claimed(run), {}))
     assert stored(server) == 0
     server.execute_query("MATCH (t:E2GTask) SET t.state = 'failed'")
     with pytest.raises(TaskStateError, match="files"):
@@ -563,16 +563,16 @@ def test_what_nobody_needs_is_removed(run: Run[Any], server: Driver) -> None:
         run(tasks.add_blobs(task, uploads))
     for task in (kept, old):
         run(tasks.create(task, "index", "novels", "local", {}, parts=1))
-        run(claims.fail(claimed(run), "reading", ""))
+        run(task_leases.fail(claimed(run), "reading", ""))
     server.execute_query("MATCH (b:E2GBlob) WHERE b.task <> $fresh SET b.created = b.created - 3601000", fresh=fresh)
     server.execute_query(
         "MATCH (t:E2GTask) SET t.ended = timestamp() - 7 * CASE t.id WHEN $old THEN 86401000 ELSE 86000000 END",
         old=old,
     )
     perform = performing(server)
-    perform(Write((), condition=claims.do_step(old, "d")))
-    perform(Write((), condition=claims.do_step(kept, "d")))
-    run(claims.clean_up())
+    perform(Write((), condition=task_leases.do_step(old, "d")))
+    perform(Write((), condition=task_leases.do_step(kept, "d")))
+    run(task_leases.clean_up())
     left = server.execute_query("MATCH (b:E2GBlob) RETURN b.task AS task").records
     assert {row["task"] for row in left} == {fresh, kept}
     assert run(tasks.get(old)) is None
@@ -586,7 +586,7 @@ def test_an_upload_that_goes_on_for_long_is_kept(run: Run[Any], server: Driver) 
     run(tasks.add_blobs(task, [Upload(0, "a", [bytes(PART_BYTES)])]))
     server.execute_query("MATCH (b:E2GBlob) SET b.created = b.created - 3601000")
     run(tasks.add_blobs(task, [Upload(0, "a", [b"x"], first_part=1)]))
-    run(claims.clean_up())
+    run(task_leases.clean_up())
     assert stored(server) == 2
 
 
@@ -634,17 +634,17 @@ def test_lists_and_results_of_tasks_have_bounded_bytes(run: Run[Any]) -> None:
     result = {"corpus": "novels", "failed": dict.fromkeys(names, "r" * 4_000), "losses": {names[0]: ["l"] * 1_000}}
     for request in (Read("service/task", {"task": task.id}), tasks.write_one("service/retry", task=task.id)):
         assert len(str(run(one_row(request)))) < 1_000, "what the task was given is for its worker only"
-    claim = claimed(run)
-    assert claim.parameters == given
-    assert run(claims.finish(claim, {**result, "superseded": []}))
+    lease = claimed(run)
+    assert lease.parameters == given
+    assert run(task_leases.finish(lease, {**result, "superseded": []}))
     found = run(tasks.get(task.id)).result
-    assert len(json.dumps(found)) < claims.RESULT_BYTES
-    assert (len(found["failed"]), found["left_out"]) == (claims.LISTED, {"failed": 900, "losses": 970})
+    assert len(json.dumps(found)) < task_leases.RESULT_BYTES
+    assert (len(found["failed"]), found["left_out"]) == (task_leases.LISTED, {"failed": 900, "losses": 970})
     [listed], _ = run(tasks.list_tasks(["*"]))
     assert (listed.id, listed.state, listed.result) == (task.id, "succeeded", None)
     failing = created(run)
-    assert run(claims.fail(claimed(run), "reading", "r" * 10**6))
-    assert len(run(tasks.get(failing.id)).error["detail"]) == claims.LONGEST_DETAIL + 1
+    assert run(task_leases.fail(claimed(run), "reading", "r" * 10**6))
+    assert len(run(tasks.get(failing.id)).error["detail"]) == task_leases.LONGEST_DETAIL + 1
 
 
 def one_row(request: Read | Write) -> Operation[Any]:
@@ -653,4 +653,4 @@ def one_row(request: Read | Write) -> Operation[Any]:
 
 def test_a_short_result_is_whole() -> None:
     result = {"failed": {f"upload:{number}": "It is empty." for number in range(1_000)}, "levels": {1: 2}}
-    assert json.loads(claims.result_json(result)) == json.loads(json.dumps(result))
+    assert json.loads(task_leases.result_json(result)) == json.loads(json.dumps(result))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import e2g_neo4j
-from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.runtime.cypher import load
 from e2g_neo4j.settings import MAX_HOPS
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from e2g_neo4j.browser.guide import HERE, asciidoc, html
 from e2g_neo4j.browser.statements import evidence_address, literal
-from e2g_neo4j.runtime.statements import folder, load
+from e2g_neo4j.runtime.cypher import folder, load
 from e2g_neo4j.types.results import Evidence, Pair, Passage
 
 PARAMETERS = {

@@ -14,7 +14,7 @@ from neo4j.time import DateTime
 
 from e2g_neo4j.errors import MigrationError
 from e2g_neo4j.graph import schema
-from e2g_neo4j.runtime.statements import folder
+from e2g_neo4j.runtime.cypher import folder
 
 
 def write(place: Path, name: str, text: str = "CREATE INDEX e2g_a IF NOT EXISTS FOR (n:A) ON n.a;\n") -> None:

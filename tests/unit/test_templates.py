@@ -9,7 +9,7 @@ import pytest
 
 from e2g_neo4j.errors import ConfigurationError, InputError, NotFoundError
 from e2g_neo4j.retrieval.templates import BUNDLED, convert_parameters, read, template_of, templates
-from e2g_neo4j.runtime.statements import folder
+from e2g_neo4j.runtime.cypher import folder
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.statements import TemplateParameter
 

@@ -37,8 +37,8 @@ from e2g_neo4j.graph.archive.format import (
     encode,
 )
 from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime.cypher import split_suffix
 from e2g_neo4j.runtime.requests import CallDriver, Operation
-from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.types.ids import cache_key
 from e2g_neo4j.types.reports import ArchiveInfo
 

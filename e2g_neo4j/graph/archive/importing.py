@@ -39,8 +39,8 @@ from e2g_neo4j.graph.archive.format import (
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.models.words import divide_words
 from e2g_neo4j.runtime.batched import split_batches
+from e2g_neo4j.runtime.cypher import split_suffix
 from e2g_neo4j.runtime.requests import Execute, Read, Write
-from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.types.ids import cache_key, corpus_key, document_id
 from e2g_neo4j.types.reports import ArchiveInfo
 

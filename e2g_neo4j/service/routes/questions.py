@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from pydantic_core import to_json
 
 from e2g_neo4j.graph.catalog import evidence_parameters
-from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.runtime.cypher import load
 from e2g_neo4j.service.access import (
     Asker,
     Reader,

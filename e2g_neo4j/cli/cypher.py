@@ -12,7 +12,7 @@ from e2g_neo4j.cli.terminal import escape, out, plural, print_json, table
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.retrieval.templates import templates as all_templates
-from e2g_neo4j.runtime.statements import Variant, header, load, statement_names
+from e2g_neo4j.runtime.cypher import Variant, header, load, statement_names
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.ids import did_you_mean
 from e2g_neo4j.types.statements import StatementResult

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from e2g_neo4j.answering.statement_parser import check_plan, check_words
+from e2g_neo4j.answering.cypher_parser import check_plan, check_words
 from e2g_neo4j.answering.text_to_cypher import statement_in
 from e2g_neo4j.graph.read_only import Explained
 

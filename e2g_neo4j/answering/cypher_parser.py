@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 
-from e2g_neo4j.answering.statement_expressions import Expressions, UnreadableStatement, tokens_of
+from e2g_neo4j.answering.cypher_expressions import Expressions, UnreadableStatement, tokens_of
 from e2g_neo4j.graph.read_only import Explained
 from e2g_neo4j.settings import MAX_HOPS
 

@@ -1,6 +1,6 @@
-"""The claims of workers on tasks of the service.
+"""The leases of workers on tasks of the service.
 
-A claim has an id of its own and expires unless it is renewed. Who has lost it can change nothing: each of its
+A lease has an id of its own and expires unless it is renewed. Who has lost it can change nothing: each of its
 statements compares the id.
 """
 
@@ -14,10 +14,10 @@ from uuid import uuid4
 
 from e2g_neo4j.graph.tasks import ORPHAN_SECONDS, delete_blobs, task_info, write_one
 from e2g_neo4j.runtime.requests import Operation, Read, Write
-from e2g_neo4j.types.service import Claim, TaskState
+from e2g_neo4j.types.service import TaskLease, TaskState
 
 LEASE_SECONDS = 30.0
-"""How long a claim is valid without renewal."""
+"""How long a lease is valid without renewal."""
 
 ATTEMPTS = 3
 """How often a task is started. A worker that is stopped in an orderly way gives its attempt back."""
@@ -48,28 +48,30 @@ EXHAUSTED = {
 }
 
 
-def claim() -> Operation[Claim | None]:
-    """Claim the next task: of the API key with the fewest running tasks, and among those of the key that was served
+def take_task() -> Operation[TaskLease | None]:
+    """Take the next task: of the API key with the fewest running tasks, and among those of the key that was served
     longest ago, the oldest task. Returns None if nothing waits.
 
-    Tasks that lost their worker are claimed again, until they have had their attempts.
+    Tasks that lost their worker are taken again, until they have had their attempts.
     """
     if not (yield Read("service/waiting", {})):
         return None
     yield Write((("service/end_abandoned", {"attempts": ATTEMPTS, "error": json.dumps(EXHAUSTED)}),))
     worker = uuid4().hex
-    rows = yield write_one("service/claim", worker=worker, milliseconds=int(1000 * LEASE_SECONDS), attempts=ATTEMPTS)
+    rows = yield write_one(
+        "service/take_task", worker=worker, milliseconds=int(1000 * LEASE_SECONDS), attempts=ATTEMPTS
+    )
     if not rows:
         return None
     [row] = rows
     left = None if row["left"] is None else max(row["left"], 0)
-    return Claim(task_info(row), worker, json.loads(row["parameters"]), left)
+    return TaskLease(task_info(row), worker, json.loads(row["parameters"]), left)
 
 
 def renew(
-    claim: Claim, stage: str | None, done: int, total: int, tokens: int
+    lease: TaskLease, stage: str | None, done: int, total: int, tokens: int
 ) -> Operation[Literal["go on", "cancel", "spent"] | None]:
-    """Renew a claim and record the progress of its task.
+    """Renew a lease and record the progress of its task.
 
     Args:
         stage: what the task is doing.
@@ -79,30 +81,30 @@ def renew(
 
     Returns:
         Whether the task may go on, was cancelled, or has spent the last tokens that its key may use today. None if the
-        claim was lost: then the worker must stop at once.
+        lease was lost: then the worker must stop at once.
     """
     progress = {"stage": stage, "done": done, "total": total, "tokens": tokens}
-    rows = yield _write_if_held("service/renew", claim, milliseconds=int(1000 * LEASE_SECONDS), **progress)
+    rows = yield _write_if_held("service/renew", lease, milliseconds=int(1000 * LEASE_SECONDS), **progress)
     if not rows:
         return None
     if rows[0]["cancel"]:
         return "cancel"
     left = rows[0]["left"]
-    return "spent" if left is not None and left < 0 and tokens > claim.task.tokens else "go on"
+    return "spent" if left is not None and left < 0 and tokens > lease.task.tokens else "go on"
 
 
-def remember(claim: Claim, found: Any) -> Operation[Any]:
+def remember(lease: TaskLease, found: Any) -> Operation[Any]:
     """Store what the first attempt of a task found before it began. Later attempts get what the first one stored.
 
     Returns:
-        What is stored, or None if the claim was lost.
+        What is stored, or None if the lease was lost.
     """
-    rows = yield _write_if_held("service/remember", claim, found=json.dumps(found))
+    rows = yield _write_if_held("service/remember", lease, found=json.dumps(found))
     return json.loads(rows[0]["found"]) if rows else None
 
 
 def finish(
-    claim: Claim,
+    lease: TaskLease,
     result: dict[str, Any],
     *,
     tokens: int = 0,
@@ -110,11 +112,11 @@ def finish(
     completion_tokens: int = 0,
     cost: float = 0.0,
 ) -> Operation[bool]:
-    """End a task that succeeded, and delete its files. Returns False if the claim was lost."""
+    """End a task that succeeded, and delete its files. Returns False if the lease was lost."""
     used = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens, "cost": cost}
-    ended = yield from _end(claim, "succeeded", tokens, result=result_json(result), **used)
+    ended = yield from _end(lease, "succeeded", tokens, result=result_json(result), **used)
     if ended:
-        yield from delete_blobs(claim.task.id)
+        yield from delete_blobs(lease.task.id)
     return ended
 
 
@@ -139,21 +141,21 @@ def result_json(result: dict[str, Any]) -> str:
     return json.dumps({**found, "left_out": {name: number for name, number in left_out.items() if number}})
 
 
-def fail(claim: Claim, code: str, detail: str, *, tokens: int = 0) -> Operation[bool]:
-    """End a task that failed. Its files are kept for `retry`. Returns False if the claim was lost."""
+def fail(lease: TaskLease, code: str, detail: str, *, tokens: int = 0) -> Operation[bool]:
+    """End a task that failed. Its files are kept for `retry`. Returns False if the lease was lost."""
     detail = detail if len(detail) <= LONGEST_DETAIL else f"{detail[:LONGEST_DETAIL]}…"
-    return (yield from _end(claim, "failed", tokens, error=json.dumps({"code": code, "detail": detail})))
+    return (yield from _end(lease, "failed", tokens, error=json.dumps({"code": code, "detail": detail})))
 
 
-def end_cancelled(claim: Claim, *, tokens: int = 0) -> Operation[bool]:
-    """End a task that was cancelled. Its files are kept for `retry`. Returns False if the claim was lost."""
-    return (yield from _end(claim, "cancelled", tokens))
+def end_cancelled(lease: TaskLease, *, tokens: int = 0) -> Operation[bool]:
+    """End a task that was cancelled. Its files are kept for `retry`. Returns False if the lease was lost."""
+    return (yield from _end(lease, "cancelled", tokens))
 
 
-def put_back(claim: Claim, *, tokens: int = 0) -> Operation[bool]:
-    """Give a task back to the queue; this attempt does not count, but its tokens do. Returns False if the claim was
+def put_back(lease: TaskLease, *, tokens: int = 0) -> Operation[bool]:
+    """Give a task back to the queue; this attempt does not count, but its tokens do. Returns False if the lease was
     lost."""
-    return bool((yield _write_if_held("service/put_back", claim, tokens=tokens)))
+    return bool((yield _write_if_held("service/put_back", lease, tokens=tokens)))
 
 
 def step_done(task: str, step: str) -> Operation[bool]:
@@ -177,10 +179,10 @@ def clean_up() -> Operation[None]:
         yield from delete_blobs(row["task"])
 
 
-def _end(claim: Claim, state: TaskState, tokens: int, **more: Any) -> Operation[bool]:
+def _end(lease: TaskLease, state: TaskState, tokens: int, **more: Any) -> Operation[bool]:
     nothing = {"result": None, "error": None, "prompt_tokens": 0, "completion_tokens": 0, "cost": 0.0}
-    return bool((yield _write_if_held("service/end_task", claim, state=state, tokens=tokens, **nothing | more)))
+    return bool((yield _write_if_held("service/end_task", lease, state=state, tokens=tokens, **nothing | more)))
 
 
-def _write_if_held(statement: str, claim: Claim, **parameters: Any) -> Write:
-    return write_one(statement, task=claim.task.id, worker=claim.worker, **parameters)
+def _write_if_held(statement: str, lease: TaskLease, **parameters: Any) -> Write:
+    return write_one(statement, task=lease.task.id, worker=lease.worker, **parameters)

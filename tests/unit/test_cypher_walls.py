@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from e2g_neo4j.runtime.statements import Variant, header, load, statement_names
+from e2g_neo4j.runtime.cypher import Variant, header, load, statement_names
 
 OURS = re.compile(
     r"(?:Staged|Outdated|Uncounted)?(?:Document|Chunk|Window|Summary|Entity|Alias|Community|Cluster|Statement)"

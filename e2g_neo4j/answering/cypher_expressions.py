@@ -1,4 +1,4 @@
-"""Parse the tokens and expressions of the Cypher that a chat model may write, see `statement_parser`."""
+"""Parse the tokens and expressions of the Cypher that a chat model may write, see `cypher_parser`."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from e2g_neo4j.cli import main
-from e2g_neo4j.runtime.statements import Variant, header, load, statement_names
+from e2g_neo4j.runtime.cypher import Variant, header, load, statement_names
 from e2g_neo4j.types.ids import HIDDEN_LABELS, check_users_label
 
 
