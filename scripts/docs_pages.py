@@ -41,7 +41,7 @@ from typer.main import get_command
 from e2g_neo4j import AsyncE2G, Settings, errors
 from e2g_neo4j.answering.methods import METHODS, Method
 from e2g_neo4j.cli.app import COMMANDS, app
-from e2g_neo4j.cli.options import spelled
+from e2g_neo4j.cli.options import spell_method
 from e2g_neo4j.documents.formats import FORMATS
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.requirements import mode_info
@@ -233,7 +233,7 @@ def methods(_: str, page: Page) -> str:
     def taken(one: Method) -> str:
         return "all" if one.takes == everything else ", ".join(f"`{name}`" for name in sorted(one.takes, reverse=True))
 
-    rows = ([f"`{spelled(one.name)}`", one.summary, taken(one)] for one in METHODS.values())
+    rows = ([f"`{spell_method(one.name)}`", one.summary, taken(one)] for one in METHODS.values())
     return table(("method", "answers from", "options of retrieval"), rows)
 
 
