@@ -417,7 +417,7 @@ def test_a_second_attempt_brings_communities_up_to_date(
         raise KeyError
 
     with monkeypatch.context() as patch:
-        patch.setattr("e2g_neo4j.service.task_handlers.layers.update", killed)
+        patch.setattr("e2g_neo4j.indexing.operations.update_layers", killed)
         with pytest.raises(KeyError):
             half(queue, tmp_path)
     assert sources(client, corpus).keys() == {OTHER[:5]}
