@@ -63,9 +63,10 @@ LEAST_DIMENSIONS = 32
 """A list of at least so many numbers is taken for an embedding."""
 
 TOLD_ABSENCES = 3
+"""Maximum number of pairs of which the reason says that no passage mentions them together."""
 
 TOLD_LOSSES = 10
-"""Maximum number of pairs of which the reason says that no passage mentions them together."""
+"""Maximum number of parts of files of which the reason says that they were not read."""
 
 
 def retrieve(
