@@ -5,6 +5,8 @@ A message says what happened, to what, and the next step. Those about errors of 
 """
 
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 from shlex import quote
 
 
@@ -210,3 +212,10 @@ class AdoptedCorpusError(InputError):
 
     def __init__(self, corpus: str, instead: str) -> None:
         super().__init__(f"The corpus {corpus!r} was adopted from your own text nodes: {instead}.")
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return a question such as ` Did you mean 'novels'?`, or an empty text if no name is close."""
+    by_folded = {one.casefold(): one for one in names}
+    near = get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
+    return f" Did you mean {by_folded[near[0]]!r}?" if near else ""

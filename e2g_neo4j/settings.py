@@ -15,8 +15,7 @@ from dotenv import dotenv_values
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from e2g_neo4j.errors import ConfigurationError
-from e2g_neo4j.types.ids import did_you_mean
+from e2g_neo4j.errors import ConfigurationError, did_you_mean
 
 MAX_HOPS = 6
 """Longest path between two entities that a question may ask for, in edges. shortestPath takes a literal only, so that

@@ -66,7 +66,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 def _near_corpus(name: str) -> str:
     from e2g_neo4j.client import E2G
-    from e2g_neo4j.types.ids import did_you_mean
+    from e2g_neo4j.errors import did_you_mean
 
     with suppress(E2GError), E2G() as e2g:
         return did_you_mean(name, e2g.corpora())

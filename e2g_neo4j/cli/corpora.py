@@ -12,7 +12,7 @@ import typer
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.files import choose_sources
 from e2g_neo4j.cli.options import Budget, Corpus, ExistingCorpus, Json, Yes, choose_corpus
-from e2g_neo4j.cli.terminal import escape, out, print_json, print_result, table
+from e2g_neo4j.cli.terminal import escape, out, plural, print_json, print_result, table
 from e2g_neo4j.cli.waiting import progress as show_progress
 from e2g_neo4j.client import E2G
 from e2g_neo4j.documents.files import ReadingReport
@@ -398,7 +398,8 @@ def unadopt(
     if as_json:
         print_json(removed)
     else:
-        out.print(f"Removed the corpus {escape(corpus)} with {len(removed)} documents. The text nodes are unchanged.")
+        documents = plural(len(removed), "document")
+        out.print(f"Removed the corpus {escape(corpus)} with {documents}. The text nodes are unchanged.")
 
 
 def doctor(

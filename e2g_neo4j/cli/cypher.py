@@ -10,11 +10,10 @@ import typer
 from e2g_neo4j.cli.options import ExistingCorpus, Json, choose_corpus
 from e2g_neo4j.cli.terminal import escape, out, plural, print_json, table
 from e2g_neo4j.client import E2G
-from e2g_neo4j.errors import InputError
+from e2g_neo4j.errors import InputError, did_you_mean
 from e2g_neo4j.retrieval.templates import templates as all_templates
 from e2g_neo4j.runtime.cypher import Variant, header, load, statement_names
 from e2g_neo4j.settings import load_settings
-from e2g_neo4j.types.ids import did_you_mean
 from e2g_neo4j.types.statements import StatementResult
 
 EXCERPT = 120

@@ -8,12 +8,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from e2g_neo4j.errors import AdoptedCorpusError, CorpusNotFoundError, DocumentNotFoundError, InputError, QueryError
+from e2g_neo4j.errors import (
+    AdoptedCorpusError,
+    CorpusNotFoundError,
+    DocumentNotFoundError,
+    InputError,
+    QueryError,
+    did_you_mean,
+)
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.documents import UPLOAD
 from e2g_neo4j.types.graph import Alias, EntityInfo
-from e2g_neo4j.types.ids import did_you_mean
 from e2g_neo4j.types.properties import from_stored, size_of
 from e2g_neo4j.types.reports import DocumentInfo, DocumentText, ReferenceInfo, State
 from e2g_neo4j.types.results import Evidence

@@ -12,7 +12,7 @@ from typing import Any
 
 from neo4j.vector import Vector
 
-from e2g_neo4j.errors import ConfigurationError, CorpusChangedError, QueryError
+from e2g_neo4j.errors import ConfigurationError, CorpusChangedError, QueryError, did_you_mean
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.models.entities.extraction import extract, unwrap_lines
 from e2g_neo4j.models.entities.keywords import capital_runs, keywords, name_candidates
@@ -47,7 +47,6 @@ from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
 from e2g_neo4j.types.documents import Span
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.graph import NOUN
-from e2g_neo4j.types.ids import did_you_mean
 from e2g_neo4j.types.results import Evidence, Fact, Pair, Passage
 
 TRIES = 4

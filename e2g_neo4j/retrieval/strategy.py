@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from e2g_neo4j.errors import ConfigurationError, QueryError
+from e2g_neo4j.errors import ConfigurationError, QueryError, did_you_mean
 from e2g_neo4j.retrieval.passages import ScoredNode
 from e2g_neo4j.retrieval.query import Query, RankedChunks, Ranking
 from e2g_neo4j.retrieval.where import format_value
 from e2g_neo4j.runtime.requests import Operation
-from e2g_neo4j.types.ids import did_you_mean
 from e2g_neo4j.types.results import Ranks
 
 Layer: TypeAlias = Literal["communities", "clusters", "entity_vectors", "sentence_vectors", "statements"]

@@ -23,7 +23,7 @@ from e2g_neo4j.graph.schema import check_migrations
 from e2g_neo4j.service import openai
 from e2g_neo4j.service.access import Authenticate, CorpusAddresses, KnownHosts, OwnPages
 from e2g_neo4j.service.bookmarks import ReadYourWrites
-from e2g_neo4j.service.limits import MAX_BODY, CutBodies, Limits, Shares
+from e2g_neo4j.service.limits import MAX_BODY, CloseUnread, Limits, Shares
 from e2g_neo4j.service.mcp import Mounted, caller_of_request, create_mcp, mount
 from e2g_neo4j.service.mcp_writing import QueueWriter
 from e2g_neo4j.service.observability import Metrics, Observe, trace
@@ -97,7 +97,7 @@ def create_app(client: AsyncE2G, *, mcp_write: bool = False) -> FastAPI:
     app.add_middleware(KnownHosts, public_host=urlsplit(base).hostname)
     app.add_middleware(Problems)
     app.add_middleware(Observe, metrics=state.metrics)
-    app.add_middleware(CutBodies)
+    app.add_middleware(CloseUnread)
     _describe(app)
     add_docs(app)
     trace(app)

@@ -257,7 +257,7 @@ def _too_many(limit: str, seconds: int) -> ProblemError:
     return ProblemError(429, "quota", f"This key is limited to {limit}.", {"Retry-After": str(seconds)})
 
 
-class CutBodies:
+class CloseUnread:
     """Middleware that closes the connection of a request that is answered before its body has come.
 
     What comes in READ_ON_SECONDS is read first, or the network would drop the answer for whoever is still sending.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Sequence
 from hashlib import sha256
 from unicodedata import category, normalize
 
@@ -135,10 +134,3 @@ def corpora_to_ask(corpus: str | None, corpora: Sequence[str]) -> tuple[str, ...
     if isinstance(corpora, str) or (corpus is None) == (not corpora):
         raise QueryError('Name one corpus, `corpus="novels"`, or several, `corpora=["novels", "letters"]`.')
     return tuple(dict.fromkeys(corpora)) if corpus is None else (corpus,)
-
-
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return a question such as ` Did you mean 'novels'?`, or an empty text if no name is close."""
-    by_folded = {one.casefold(): one for one in names}
-    near = get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
-    return f" Did you mean {by_folded[near[0]]!r}?" if near else ""

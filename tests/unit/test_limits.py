@@ -11,7 +11,7 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from e2g_neo4j.service import limits
-from e2g_neo4j.service.limits import CutBodies, Limits, Shares
+from e2g_neo4j.service.limits import CloseUnread, Limits, Shares
 from e2g_neo4j.service.problems import ProblemError, Problems
 from e2g_neo4j.types.service import Caller
 
@@ -168,7 +168,7 @@ async def test_a_body_that_nobody_reads_costs_its_connection(monkeypatch: pytest
 
         sent.clear()
         scope = {**scope_of("one"), "headers": [(b"content-length", b"9")]}
-        await asyncio.wait_for(CutBodies(app)(scope, receive, send), 20)
+        await asyncio.wait_for(CloseUnread(app)(scope, receive, send), 20)
         assert b"".join(message.get("body", b"") for message in sent) == b"No."
 
     await answered(3, 0, read=True)

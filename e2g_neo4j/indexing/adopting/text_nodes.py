@@ -16,7 +16,7 @@ from shlex import quote
 from typing import Any, TypeAlias
 
 from e2g_neo4j.documents.files import LONGEST_SOURCE
-from e2g_neo4j.errors import CorpusNotFoundError, InputError
+from e2g_neo4j.errors import CorpusNotFoundError, InputError, did_you_mean
 from e2g_neo4j.graph.catalog import document_ids
 from e2g_neo4j.graph.lease import write_locked
 from e2g_neo4j.graph.writer import ROWS, delete
@@ -25,7 +25,7 @@ from e2g_neo4j.indexing.chunking import chunk_ids
 from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import Operation, Read, Rows, Write
 from e2g_neo4j.types.documents import Cut, SourceDocument, StandsFor
-from e2g_neo4j.types.ids import check_users_label, did_you_mean, document_id, utf8
+from e2g_neo4j.types.ids import check_users_label, document_id, utf8
 from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.reports import Adoption
 
