@@ -118,8 +118,10 @@ def test_a_page_runs_as_it_stands(page: str, here: Path, request, monkeypatch, c
         request.getfixturevalue("service")
     names: dict[str, object] = {"__name__": "__main__", "__file__": str(here / "named.py")}
     for language, text in shown:
-        if page == "strategies/own" and language == "cypher":
-            (here / "named.cypher").write_text(text, encoding="utf-8")
+        if page == "strategies/own" and (ending := {"cypher": "cypher", "python": "py"}.get(language)):
+            if not (file := here / f"named.{ending}").exists():
+                file.write_text(text, encoding="utf-8")
+            monkeypatch.syspath_prepend(here)
         if language == "sh":
             for line in text.splitlines():
                 run(line, monkeypatch)

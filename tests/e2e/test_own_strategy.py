@@ -8,8 +8,12 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import count
+from math import nan
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -20,7 +24,9 @@ from neo4j import Driver
 from e2g_neo4j import E2G, Settings, Strategy, from_text
 from e2g_neo4j.errors import ConfigurationError, QueryError
 from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.strategies import STRATEGIES
+from e2g_neo4j.testing import check_mode
 
 PAGE = Path(__file__).parents[2] / "docs" / "strategies" / "own.md"
 QUESTION = "Where did Ann Walker meet Bob Miller?"
@@ -51,7 +57,7 @@ def named(tmp_path: Path) -> Strategy:
     """The mode of the page, from files in a folder of its own."""
     text = PAGE.read_text(encoding="utf-8")
     for language, file in (("cypher", "named.cypher"), ("python", "named.py")):
-        [block] = re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+        block, *_ = re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
         (tmp_path / file).write_text(block, encoding="utf-8")
     spec = importlib.util.spec_from_file_location("named", tmp_path / "named.py")
     assert spec is not None
@@ -81,6 +87,49 @@ def test_a_mode_of_two_files_is_asked_like_the_others(
             (one, document) for one in corpora for document in ("both", "one")
         )
         assert client.retrieve("Why?", corpus=corpus, mode="named").passages == ()
+
+
+def test_it_keeps_the_rules(settings: Settings, corpora: tuple[str, str], named: Strategy) -> None:
+    with E2G(settings=settings, strategies=[named]) as client:
+        found = check_mode(client, "named", QUESTION, corpora=corpora[:1], where={"kind": ["one", "none"]})
+        assert (found.mode, found.corpora) == ("named", corpora[:1])
+
+
+TURN = count()
+
+RULES: dict[str, Callable[[Query, list[Any]], list[Any]]] = {
+    "A score is nan": lambda query, ranked: [(unit, nan) for unit, _ in ranked],
+    "finds nothing for": lambda query, ranked: [],
+    "Asked again, of": lambda query, ranked: ranked[: 1 + next(TURN) % 2],
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_mode_that_breaks_a_rule_is_told_which(
+    settings: Settings, corpora: tuple[str, str], named: Strategy, rule: str
+) -> None:
+    by_names = named.rank_windows
+    assert by_names is not None
+
+    def rank(query: Query) -> Ranking:
+        return RULES[rule](query, (yield from by_names(query)))
+
+    broken = replace(named, name="broken", rank_windows=rank)
+    with E2G(settings=settings, strategies=[broken]) as client, pytest.raises(AssertionError, match=rule):
+        check_mode(client, "broken", QUESTION, corpora=corpora[:1])
+
+
+def test_a_statement_that_ignores_the_filter_is_found(
+    settings: Settings, corpora: tuple[str, str], named: Strategy, tmp_path: Path
+) -> None:
+    statement = tmp_path / "named.cypher"
+    text = statement.read_text(encoding="utf-8")
+    statement.write_text(text.replace("$documents IS NULL OR", "$documents IS NOT NULL OR true OR"), encoding="utf-8")
+    with (
+        E2G(settings=settings, strategies=[named]) as client,
+        pytest.raises(AssertionError, match=r"passages of \['both'.*do not meet"),
+    ):
+        check_mode(client, "named", QUESTION, corpora=corpora[:1], where={"kind": ["one", "none"]})
 
 
 def test_modes_are_listed_with_what_a_corpus_lacks(
