@@ -104,6 +104,7 @@ def _held(properties: Mapping[str, Any], exact: bool) -> dict[str, Any]:
             "entity_vectors",
             "sentence_vectors",
             "statements",
+            "typed",
         } & properties.keys():
             properties[layer] = properties[layer] == revision
     return {

@@ -1,16 +1,18 @@
 // Make the staged statements of a run visible, in place of $outdated. `index/purge` removes the nodes. Reports that a chat
-// model has written are made from statements, so communities with such are then out of date.
+// model has written are made from statements, so communities with such are then out of date, and so is the typed graph.
 // $corpus, $run, $revision: what they were made from, $models: the names of the models and prompts, $outdated: [id],
 //   $changed: whether there are other statements than before
 MATCH (corpus:Corpus {corpus: $corpus})
 SET corpus.statements = $revision, corpus.statement_models = $models,
-    corpus.communities = corpus.communities - CASE WHEN $changed AND corpus.report_models IS NOT NULL THEN 1 ELSE 0 END
+    corpus.communities = corpus.communities - CASE WHEN $changed AND corpus.report_models IS NOT NULL THEN 1 ELSE 0 END,
+    corpus.typed = corpus.typed - CASE WHEN $changed THEN 1 ELSE 0 END
 WITH corpus
 CALL () {
   UNWIND $outdated AS id
-  MATCH (s:Statement {corpus: $corpus, id: id})
-  REMOVE s:Statement
-  SET s:E2GRetired
+  MATCH (about:Statement {corpus: $corpus, id: id})
+  // include: hide_typed
+  REMOVE about:Statement
+  SET about:E2GRetired
 }
 CALL () {
   MATCH (s:StagedStatement {corpus: $corpus, run: $run})

@@ -25,7 +25,7 @@ from e2g_neo4j.retrieval.options import check_question
 from e2g_neo4j.runtime.cypher import load
 from e2g_neo4j.runtime.requests import CallDriver, Chat, Operation, Read
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, ChatUsage
-from e2g_neo4j.types.ids import HIDDEN_LABELS
+from e2g_neo4j.types.ids import HIDDEN_LABELS, OWN_TYPES
 from e2g_neo4j.types.statements import StatementResult
 
 PROMPT = Path(__file__).with_name("prompts") / "cypher.txt"
@@ -35,15 +35,6 @@ ROWS = 100
 
 NAMES = 200
 """Maximum number of labels, relationship types and properties each that the prompt names."""
-
-OWN_TYPES = frozenset(
-    [
-        *("ALIAS_OF", "CHILD_OF", "CO_OCCURS", "FROM_CHUNK", "FROM_DOCUMENT", "IN_CLUSTER", "IN_COMMUNITY"),
-        *("MIGRATED_TO", "NEXT_CHUNK", "OBJECT", "PARENT", "PART_OF", "QUOTES", "REFERS_TO", "REPEATED"),
-        *("STANDS_FOR", "STATED_IN", "SUBJECT"),
-    ]
-)
-"""Relationship types of this project, which the prompt explains."""
 
 _FENCED = re.compile(r"```(?:cypher|sql)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 
