@@ -268,12 +268,15 @@ def _row(chunk: ChunkParts, claim: Claim, aliases: Mapping[str, str]) -> dict[st
 
     If only the object is none, or is the subject, the statement describes its subject.
     """
-    subject = entity_of(claim.subject, chunk.entities, aliases)
+    subject, object = (
+        next(filter(None, (entity_of(name, chunk.entities, aliases) for name in names)), None)
+        for names in ((claim.subject, *claim.subject_names), (claim.object, *claim.object_names))
+    )
     if subject is None:
         return None
-    object = entity_of(claim.object, chunk.entities, aliases)
     object = None if object == subject else object
     held = {**asdict(claim), "keywords": list(claim.keywords), "subject": subject, "object": object}
+    del held["subject_names"], held["object_names"]
     held |= {name: held[name] or None for name in ("subject_type", "object_type", "status", "period")}
     held["object_type"] = held["object_type"] if object else None
     digest = sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()[:16]
