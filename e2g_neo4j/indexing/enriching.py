@@ -53,8 +53,8 @@ def enrich(
     if layers is None:
         layers = () if without else DEFAULT_LAYERS
     wanted = set(layers)
-    if unknown := sorted(set(without) - set(get_args(Removable))):
-        raise InputError(f"The layer {unknown[0]!r} cannot be removed: only {', '.join(get_args(Removable))} can.")
+    if fixed := sorted(set(without) - set(get_args(Removable))):
+        raise InputError(f"The layer {fixed[0]!r} cannot be removed: only {', '.join(get_args(Removable))} can.")
     if both := [layer for layer in without if layer in wanted]:
         raise InputError(f"The layer {both[0]!r} cannot be made and removed at once: name it once.")
     if unknown := sorted(wanted - set(get_args(Layer))):
