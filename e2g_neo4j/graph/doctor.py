@@ -38,7 +38,7 @@ OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
         "Alias": "corpus key name apart into",
         "Corpus": "corpus chunks windows unread adopts adopted_properties revision communities clusters "
         "entity_vectors sentence_vectors statements statement_models report_models",
-        "Community": "corpus id level title text rating entities sha256 report_sha256 embedding",
+        "Community": "corpus id level title text rating entities sha256 report_sha256 sources embedding",
         "Cluster": "corpus id level text tokens chunks document start end sha256 text_sha256 embedding",
         "Statement": "corpus id predicate text keywords strength subject_type object_type status period embedding",
         "Term": "corpus term windows",

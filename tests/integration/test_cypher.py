@@ -230,7 +230,8 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         transaction.run(load("adopt/mark"), corpus=corpus, adopts="{}", properties=["id"]).consume()
         transaction.run(
             "CREATE (:Entity)-[:IN_COMMUNITY]->(c:Community:OutdatedCommunity:StagedCommunity {run: '', level: 1, "
-            "title: '', text: '', entities: 3, rating: 1, sha256: '', report_sha256: ''})-[:QUOTES]->(:Chunk) "
+            "title: '', text: '', entities: 3, rating: 1, sha256: '', report_sha256: '', sources: ['']})"
+            "-[:QUOTES]->(:Chunk) "
             "CREATE (c)-[:PARENT]->(:Community) CREATE (:Corpus {communities: 1, clusters: 1, entity_vectors: 1}) "
             "CREATE (:Entity {embedded_name: ''}), (:Chunk {sentence_vectors: []}), (:Summary {notes_of: ''}), "
             "(:E2GIndex {unused: ['']}) "
