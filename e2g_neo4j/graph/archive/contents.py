@@ -245,7 +245,7 @@ class _Community(Row):
     entities: Number
     sha256: Line
     report_sha256: Line
-    sources: Names = ()
+    sources: Names
     embedding: Vector
 
 

@@ -112,7 +112,7 @@ def _divide(weights: Weights) -> list[frozenset[str]]:
 def _merge_small(parts: Sequence[frozenset[str]], weights: Weights) -> list[frozenset[str]]:
     """Let parts with few entities be parts of others, those that most weight ties them to."""
     home = {entity: number for number, part in enumerate(parts) for entity in part}
-    ties: defaultdict[int, Counter[int]] = defaultdict(Counter)
+    ties: defaultdict[int, defaultdict[int, float]] = defaultdict(lambda: defaultdict(float))
     for (a, b), weight in sorted(weights.items()):
         for one, other in ((home[a], home[b]), (home[b], home[a])):
             if len(parts[one]) < SMALLEST <= len(parts[other]):
