@@ -279,7 +279,7 @@ def test_archives_keep_what_a_name_means_in_a_document(client, corpus, driver, t
 
 
 LETTERS = {
-    "Log": "Theodora Quill sailed in May. Theodora Quill met Hugo Thorne. Everybody liked Theodora Quill.",
+    "Log": "Theodora Quill sailed in May. Theodora Quill met Hugo Thorne. Everybody liked Miss Quill.",
     "Letter": "Dear Miss Quill, come to London. Hugo Thorne wrote the letter. Miss Quill answered from London.",
     "Note": "The chronometer of Hugo Thorne was signed by T. Quill in London.",
     "Stranger": "Captain Quill built bridges in Ohio with Miss Barlow. Nobody liked Captain Quill.",
@@ -316,13 +316,15 @@ def test_a_name_means_the_same_whatever_other_documents_there_are(client, corpus
             remove(driver, [fresh])
             client.index(of(fresh, sorted(titles)), corpus=fresh)
             assert comparable(driver, corpus) == comparable(driver, fresh)
-            assert merges() == {("Letter", "dear miss quill"): "miss quill"}
+            assert merges() == ({("Log", "miss quill"): "theodora quill"} if "Log" in titles else {})
         client.index(of(corpus, ["Log"]), corpus=corpus)
         client.merge("Miss Quill", "Theodora Quill", corpus=corpus)
         client.merge("T. Quill", "Theodora Quill", corpus=corpus)
-        assert set(merges().values()) == {"theodora quill"}
+        assert merges() == dict.fromkeys(
+            [("Log", "miss quill"), ("Letter", "miss quill"), ("Note", "t quill")], "theodora quill"
+        )
         [found] = client.entities("theodora quill", corpus=corpus)
-        assert (found.documents, found.aliases) == (3, ("Miss Quill", "Dear Miss Quill", "T. Quill"))
+        assert (found.documents, found.aliases) == (3, ("Miss Quill", "T. Quill"))
     finally:
         remove(driver, [corpus, fresh])
 
