@@ -206,6 +206,7 @@ def test_names_that_are_learnt_while_a_document_is_written(
             client.index(library(corpus, "Inn"), corpus=corpus)
         else:
             client.merge("Cook", "Theodora Quill", corpus=corpus)
+            assert mentioned(client, corpus)["silver wren"] == 3
             client.join("Cook", corpus=corpus)
     assert done
     assert comparable(driver, corpus) == fresh(*(["Log"] if before == "publish" else []), "Inn")
