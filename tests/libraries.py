@@ -31,9 +31,8 @@ from e2g_neo4j.graph.tasks import Upload
 from e2g_neo4j.graph.writer import Staging, claim, decrement_ahead, load_stored, publish, purge
 from e2g_neo4j.indexing.chunking import chunk
 from e2g_neo4j.indexing.cooccurrence import mentions
-from e2g_neo4j.indexing.merge_overrides import read_overrides, update_names
+from e2g_neo4j.indexing.merge_overrides import read_overrides, update_linked_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
-from e2g_neo4j.indexing.names_across import document_names
 from e2g_neo4j.indexing.references import update_references
 from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.embedding.base import normalise, quantise
@@ -446,9 +445,6 @@ def indexed(
             persistence=spread.value,
             before=there,
             unchanged=staying,
-            names=document_names(
-                name_counts(extraction_of(document, one) for one in document.chunks), {}, name_words("en")
-            ),
         ),
         read=[
             EmbeddedChunk(
@@ -637,7 +633,7 @@ def write(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None
         documents = [indexed(one, corpus, there=before_of(perform, corpus, one), **given) for one in library]
         assert driven(perform, written(corpus, lease.run, documents, overrides))
         driven(perform, purge(corpus))
-        driven(perform, update_names(corpus))
+        driven(perform, update_linked_names(corpus))
         driven(perform, update_references(corpus))
 
 

@@ -1,7 +1,7 @@
 """Name merging: "Harker" resolves to Jonathan Harker in a document without another Harker.
 
-The rules use the names of one document, and never merge names that may belong to two people. What a document leaves
-open, names of other documents may decide, see `names_across`. Merges and splits by hand come last.
+The rules use the names of one document, and never merge names that may belong to two people. Names of different
+documents are one entity only if they are spelled the same. Merges and splits by hand come last.
 """
 
 from __future__ import annotations
@@ -24,9 +24,6 @@ PEOPLE = 0.25
 
 SURNAMES = 0.5
 """The same for a surname alone, which may be a place or a brand: "the king of Jordan", "Ford recalled the truck"."""
-
-ACROSS = "the only full name of the corpus that fits"
-"""The reason for a merge that other documents have decided."""
 
 BY_HAND = "by hand"
 """The reason for a merge that a user has made."""
@@ -97,7 +94,6 @@ def find_merges(
     counts: Mapping[str, NameCount],
     of: NameWords,
     overrides: Decisions | None = None,
-    across: Mapping[str, str] | None = None,
     spelled: Mapping[str, str] | None = None,
 ) -> list[NameMerge]:
     """Find the names of a document that resolve to another name.
@@ -107,17 +103,13 @@ def find_merges(
 
     Args:
         counts: the entities of the document, by key. Those that are only spelled like their key are no names.
-        across: what other documents have decided: by name, the key of the full name.
         spelled: names of entities that no text has, by key.
 
     Returns:
         The merges, sorted by name.
     """
     overrides = overrides or {}
-    found = {name.key: (full, why) for name, full, why in matches(names_of(counts), of)}
-    for name, full in (across or {}).items():
-        if name in counts and name not in found:
-            found[name] = full, ACROSS
+    found = {name.key: (full, why) for name, full, why in _matches(names_of(counts), of)}
     for name in overrides:
         found.pop(name, None)
     by_hand = {name: full for name, full in overrides.items() if full is not None}
@@ -154,7 +146,7 @@ def names_of(counts: Mapping[str, NameCount]) -> dict[str, NameCount]:
     return {key: one for key, one in counts.items() if set(one.forms) != {key}}
 
 
-def matches(names: Mapping[str, NameCount], of: NameWords) -> Iterator[_Match]:
+def _matches(names: Mapping[str, NameCount], of: NameWords) -> Iterator[_Match]:
     """Yield the merges by the rules of one document."""
     inflected = dict(_find_inflections(names, of))
     for key, full in inflected.items():
@@ -192,11 +184,11 @@ def matches(names: Mapping[str, NameCount], of: NameWords) -> Iterator[_Match]:
         yield from _same_full_name(person, of)
     for word, short_names in short.items():
         surnames, given_names = with_last[word], with_given[word]
-        if surnames and not given_names and not is_family(word, names, of):
+        if surnames and not given_names and not _is_family(word, names, of):
             yield from _by_surname(word, short_names, surnames, names, of)
         elif given_names and not surnames:
             yield from _by_given_name(word, short_names, given_names, names, of)
-        elif not given_names and not is_family(word, names, of):
+        elif not given_names and not _is_family(word, names, of):
             yield from _by_title(word, short_names, names, of)
 
 
@@ -337,7 +329,7 @@ def is_person(key: str, one: NameCount) -> bool:
     return one.forms[key] <= NOUNS * one.count and one.people >= PEOPLE * one.count
 
 
-def is_family(word: str, names: Mapping[str, NameCount], of: NameWords) -> bool:
+def _is_family(word: str, names: Mapping[str, NameCount], of: NameWords) -> bool:
     """Return whether a word is the plural of a name, or a name whose plural occurs."""
     plurals = {word + ending for ending in of.plurals}
     singulars = {word.removesuffix(ending) for ending in of.plurals} - {word}

@@ -34,7 +34,7 @@ from e2g_neo4j.runtime.requests import Embed, EmbedAll, Execute, Read, Rows, Wri
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import Section
 from e2g_neo4j.types.fingerprint import Fingerprint
-from e2g_neo4j.types.mentions import Across, NameMerge, Overrides
+from e2g_neo4j.types.mentions import NameMerge, Overrides
 
 PACKAGE = Path(e2g_neo4j.__file__).parent
 FILES = statement_names()
@@ -78,7 +78,6 @@ VALUES: dict[str, Any] = {
     "unknown": [{"key": "b", "vector": [1.0] + [0.0] * 383}],
     "by_name": True,
     "name_words": ["a"],
-    "any_words": {"a": True},
     "wholes": ["a"],
     "people": ["person"],
     "members": 10,
@@ -330,11 +329,9 @@ def writes(corpus: str, documents: list[Staged]) -> Iterator[Write]:
             "sha",
             one.mentions,
             one.indexed.merges,
-            one.indexed.names,
             unchanged=(),
             before={"a"},
             overrides=Overrides(),
-            across=Across(resolved={one.document.id: {}}),
             linked=(),
         )
     alias = dict.fromkeys(("name", "entity", "entity_name", "document", "title", "why")) | {"key": "b", "count": 0}
@@ -662,12 +659,9 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
     elsewhere = {
         "index/documents",
         "index/known_files",
-        "index/names",
-        "index/open_names",
         "index/overrides",
         "index/properties",
         "index/set_properties",
-        "index/shared_names",
         "index/stored_chunks",
         "index/stored_summaries",
         "index/window_vectors",

@@ -185,7 +185,7 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
         def take(self, ids: set[str]) -> None:
             if ids:
                 driven(performing(driver), delete(self.corpus, sorted(ids)))
-                driven(performing(driver), merge_overrides.update_names(self.corpus))
+                driven(performing(driver), merge_overrides.update_linked_names(self.corpus))
                 driven(performing(driver), update_references(self.corpus))
             self.there = {id: document for id, document in self.there.items() if id not in ids}
             self.enriched = self.enriched and bool(self.there)

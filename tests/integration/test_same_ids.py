@@ -185,8 +185,6 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "most": len(library()[1].chunks),
         "other_names": [],
         "overrides": [["cid", "", "d0: cid, Title of d0"], ["mr harker", ""]],
-        "any_words": {"harker": True},
-        "shared": [],
         "state": None,
     }
 
@@ -195,14 +193,10 @@ OF_ONE: dict[str, dict[str, Any]] = {
     "references/titles": {"words": ["title"]},
     "references/sources": {"sources": ["d0.txt", "d1.txt"]},
     "index/known_files": {"sources": ["d0.txt"], "folders": ["d"]},
-    "index/hold_version": {"known": [], "pairs": [], "any_words": {}},
     "query/aliases": {"key": None, "document": None},
     "query/document_page": {"after": "d0"},
     "query/documents_called": {"name": "d0", "path": "/d0"},
     "reindex/document_windows": {"after": -1},
-    "index/shared_names": {
-        "pairs": [{"document": "d0", "full": "jonathan harker", "names": {"mr harker": True}, "least": 1}]
-    },
 }
 """Parameters of single statements, which are called like others of other statements."""
 
@@ -321,7 +315,6 @@ def answers(driver: Driver) -> dict[tuple[str, Variant], tuple[Any, Any]]:
     try:
         fill(driver, mine, library(), label)
         complete(driver, mine, label)
-        driver.execute_query("MATCH (d:Document {corpus: $corpus}) SET d.open_names = ['mr harker']", corpus=mine)
         communities = "MATCH (m:Community {corpus: $corpus}) RETURN collect(m.id) AS ids"
         ids = driver.execute_query(communities, corpus=mine).records[0]["ids"]
         given["ids"] += ids

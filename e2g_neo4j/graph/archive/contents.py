@@ -93,16 +93,10 @@ class _Document(Row):
     work: Literal["pending", "indexing", "failed"] | None = None
     error: Text | None = None
     claimed_properties: Text | None = None
-    names: Texts | None = None
-    name_counts: Counts | None = None
-    open_names: Texts | None = None
-    resolved_names: Texts | None = None
 
     def check(self) -> None:
-        _same_length(self.names, self.name_counts, "properties 'names' and 'name_counts'")
         _same_length(self.link_starts, self.link_ends, "properties 'link_starts' and 'link_ends'")
         _same_length(self.link_starts, self.link_targets, "properties 'link_starts' and 'link_targets'")
-        _fit(len(self.resolved_names or ()) % 2 == 0, "property 'resolved_names': it has no pairs")
         if self.claimed_properties is not None:
             claimed = loads(self.claimed_properties)
             _fit(isinstance(claimed, dict), "property 'claimed_properties': it is no object")
