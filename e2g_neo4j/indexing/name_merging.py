@@ -1,14 +1,15 @@
 """Name merging: "Harker" resolves to Jonathan Harker in a document without another Harker.
 
 The rules use the names of one document, and never merge names that may belong to two people. Names of different
-documents are one entity only if they are spelled the same. Merges and splits by hand come last.
+documents are one entity if they are spelled the same, apart from titles of full names. Merges and splits by hand come
+last.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from e2g_neo4j.indexing.person_names import PersonName, are_compatible, parse_name, split_generations
@@ -59,15 +60,17 @@ _Match: TypeAlias = tuple[PersonName, str, str]
 
 @dataclass(slots=True)
 class _Person:
-    """A person with given name and surname in a document: the full names, the most frequent first."""
+    """A person with given name and surname in a document.
+
+    Attributes:
+        names: the full names, the most frequent first.
+        key: the most frequent name without titles, unless it may be that of a husband.
+    """
 
     names: list[PersonName] = field(default_factory=list)
+    key: str = ""
     count: int = 0
     first: int = 0
-
-    @property
-    def key(self) -> str:
-        return self.names[0].key
 
     @property
     def given(self) -> str:
@@ -120,9 +123,18 @@ def find_merges(
         if full != name:
             why = BY_HAND if name in by_hand else found[name][1]
             one = counts[name]
-            form = _most_frequent(one.forms)
-            merges.append(NameMerge(name, full, why, one.count, form, (spelled or {}).get(full)))
-    return merges
+            merges.append(NameMerge(name, full, why, one.count, _most_frequent(one.forms)))
+    named = {**_untitled_forms(merges, counts), **(spelled or {})}
+    return [replace(one, spelled=named.get(one.full)) for one in merges]
+
+
+def _untitled_forms(merges: Iterable[NameMerge], counts: Mapping[str, NameCount]) -> dict[str, str]:
+    """Return the names of entities that a document has with titles only, by key."""
+    with_titles = [one for one in merges if one.full not in counts and one.name.endswith(f" {one.full}")]
+    return {
+        one.full: " ".join(one.form.split()[-len(one.full.split()) :])
+        for one in sorted(with_titles, key=lambda one: (one.count, one.name))
+    }
 
 
 def _find_end(name: str, merged: Mapping[str, str], by_hand: Mapping[str, str], ends: dict[str, str]) -> str:
@@ -208,8 +220,9 @@ def _is_hyphenated(one: NameCount) -> bool:
 def _same_full_name(person: _Person, of: NameWords) -> Iterator[_Match]:
     """Merge names with the same given name and surname, if their titles can belong to one person."""
     if are_compatible(person.titles, of):
-        for name in person.names[1:]:
-            yield name, person.key, "the same given name and surname"
+        for name in person.names:
+            if name.key != person.key:
+                yield name, person.key, "the same given name and surname"
 
 
 def _by_initial(
@@ -358,8 +371,19 @@ def _people(parsed: Iterable[PersonName], names: Mapping[str, NameCount], of: Na
             continue
         for same in split_generations(person.names):
             count, first = _count(same, names), min(names[name.key].first for name in same)
-            people.append(_Person(same, count, first))
+            person = _Person(same, same[0].key, count, first)
+            if are_compatible(person.titles, of):
+                person.key = _untitled(same[0], of)
+            people.append(person)
     return people
+
+
+def _untitled(name: PersonName, of: NameWords) -> str:
+    """Return the key of a full name without titles. Mrs. John Harker is not John Harker."""
+    words = name.key.split()
+    while not name.is_initial and name.titles.isdisjoint(of.wives) and words[0] in name.titles:
+        words.pop(0)
+    return " ".join(words)
 
 
 def _most_frequent(forms: Mapping[str, int]) -> str:
