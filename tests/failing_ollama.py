@@ -111,6 +111,8 @@ class Failing:
             daemon_threads = True
             request_queue_size = 128  # or the last of several that connect at once try again a second later
 
+            def handle_error(self, *of: object) -> None: ...  # a client that has left
+
         self._server = Server(("127.0.0.1", 0), Handler)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         self.host = f"http://127.0.0.1:{self._server.server_port}"

@@ -198,10 +198,6 @@ PROMPTS = Path(__file__).with_name("prompts")
 T = TypeVar("T")
 
 
-def no_progress(stage: str, done: int, total: int) -> None:
-    """Show nothing."""
-
-
 @dataclass(slots=True)
 class Calls:
     """The chat model of one question.
@@ -217,7 +213,7 @@ class Calls:
     settings: Settings
     used: ChatUsage = field(default_factory=ChatUsage)
     most: int | None = None
-    progress: Progress = no_progress
+    progress: Progress | None = None
 
     @property
     def left(self) -> int:
@@ -255,14 +251,12 @@ class Calls:
         `parse` returns what a reply means, given the texts of the examples in the prompt; None if it is not usable.
         """
         examples = example_texts(self.instructions(prompt))
-        return (
-            yield from ask_until_usable(
-                self.model,
-                self.request(prompt, question, listed, schema),
-                lambda reply: parse(without_thought(reply.text), examples),
-                self.used,
-                tries=self.left,
-            )
+        return ask_until_usable(
+            self.model,
+            self.request(prompt, question, listed, schema),
+            lambda reply: parse(without_thought(reply.text), examples),
+            self.used,
+            tries=self.left,
         )
 
     def unusable_reply_error(self, nothing: str) -> UnusableReplyError:

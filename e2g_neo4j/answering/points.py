@@ -197,18 +197,17 @@ def map_batches(
     Raises:
         UnusableReplyError: The model sent no usable reply to any batch.
     """
-    done = count()
+    done, tell = count(), calls.progress or (lambda *_: None)
 
     def take_points(batch: Sequence[int]) -> Operation[list[Point] | None]:
         listed = "\n\n".join(number_passage(batches.given[number - 1], number) for number in batch)
         schema = object_schema(points=points_schema(batch, of))
-        found = yield from calls.ask(
-            prompt, question, listed, schema, lambda reply, examples: points_in(reply, batch, examples, of)
-        )
-        calls.progress("batches", next(done), len(batches))
+        asking = calls.ask(prompt, question, listed, schema, lambda reply, shown: points_in(reply, batch, shown, of))
+        found = yield from asking
+        tell("batches", next(done), len(batches))
         return found
 
-    calls.progress("batches", next(done), len(batches))
+    tell("batches", next(done), len(batches))
     found: list[list[Point] | None] = yield AtOnce(tuple(map(take_points, batches.numbers)))
     failed = found.count(None)
     if failed and failed == len(batches):

@@ -23,6 +23,7 @@ from waiting_ollama import Waiting, read_items
 
 from e2g_neo4j import E2G, Answer, AsyncE2G, Evidence, Settings
 from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.retrieval.strategies import communities
 
 pytestmark = pytest.mark.full
 
@@ -84,8 +85,9 @@ def test_eight_batches_are_four_times_as_fast_at_once_as_one_after_the_other(
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_answer_is_the_same_and_its_progress_complete(
-    settings: Settings, server: Waiting, sample: str, method: str
+    settings: Settings, server: Waiting, sample: str, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(communities, "BATCH", 1)  # so that reports are rated at once, too
     server.seconds = 0.02
 
     def ask(calls: int) -> tuple[Answer, list[tuple[str, int, int]]]:
