@@ -56,6 +56,12 @@ def at_once(settings: Settings, calls: int, **more: Any) -> Settings:
     return settings.model_copy(update={"llm_concurrency": calls, **more})
 
 
+def count_once(client: E2G | AsyncE2G) -> None:
+    """The first count is an estimate, on which the batches would depend."""
+    assert client.models.chat_model is not None
+    client.models.chat_model.count("x" * 2000)
+
+
 def alike(answer: Answer) -> Answer:
     """An answer without scores: word statistics are those of the whole index, which others change meanwhile."""
     unscored = [tuple(replace(one, score=0.0) for one in some) for some in (answer.given, answer.evidence.passages)]
@@ -93,14 +99,14 @@ def test_the_answer_is_the_same_and_its_progress_complete(
     def ask(calls: int) -> tuple[Answer, list[tuple[str, int, int]]]:
         told = list[tuple[str, int, int]]()
         with E2G(settings=at_once(settings, calls)) as e2g:
-            e2g.models.chat_model.count("x" * 2000)  # the first count is an estimate
+            count_once(e2g)
             answer = e2g.answer(QUESTION, corpus=sample, progress=lambda *one: told.append(one), **METHODS[method])
         return answer, told
 
     async def ask_async(calls: int) -> tuple[Answer, list[tuple[str, int, int]]]:
         told = list[tuple[str, int, int]]()
         async with AsyncE2G(settings=at_once(settings, calls)) as client:
-            client.models.chat_model.count("x" * 2000)
+            count_once(client)
             stream = client.stream(QUESTION, corpus=sample, progress=lambda *one: told.append(one), **METHODS[method])
             pieces = [piece async for piece in stream]
         [answer] = [piece for piece in pieces if isinstance(piece, Answer)]
