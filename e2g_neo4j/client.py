@@ -202,7 +202,7 @@ class E2G(SyncClient):
                 model chooses; None: the finest level with eight batches at most, about.
             max_tokens: tokens of the answer at most, if it is less than `settings.answer_tokens`.
             chat_model: the chat model; None: that of the client.
-            progress: called with (stage, done, total) as batches are read.
+            progress: called with (stage, done, total) as batches are read, from other threads.
             **retrieval: as `retrieve`; only `history` with "global", and `where` too with "all_text".
         """
         chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
