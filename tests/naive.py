@@ -6,6 +6,7 @@ and obvious; it shares no code with the package.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -243,6 +244,23 @@ def ask(documents: list[NaiveDocument], names: list[str], vector: list[float], *
     pairs = {(a, b, hops) for (a, b), hops in distance.items() if hops <= used}
     behind = {c: [p for p in sorted(pairs) if holds(documents, c, (p[0], p[1]))] for c in chosen}
     return NaiveAnswer("local", entities, pairs, used, trace, chosen, merged(documents, chosen, behind))
+
+
+def shares_of(documents: list[NaiveDocument], node: str, names: list[str]) -> dict[str, int | str]:
+    """What `coverage` and `occurrence` of a node are made of. No text of these libraries is long without spaces."""
+    document = nodes_of(documents)[node]
+    leaves = document.leaves(node)
+    counts: dict[str, int] = {}
+    for leaf in leaves:
+        for name, count in document.counts(leaf).items():
+            counts[name] = counts.get(name, 0) + count
+    return {
+        "id": node,
+        "entities": len(counts),
+        "matched": len(counts.keys() & set(names)),
+        "words": sum(len(re.findall(r"[^ \n\t\r]+", document.chunk_text(leaf))) for leaf in leaves),
+        "mentions": sum(counts.get(name, 0) for name in set(names)),
+    }
 
 
 def hops_between(graph: dict[str, set[str]], start: str, goal: str) -> int | None:

@@ -20,7 +20,6 @@ from e2g_neo4j.retrieval.passages import ScoredNode
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import e2g_normalised
 from e2g_neo4j.retrieval.strategies.e2g_code import Terms, by_runs, e2g_code, global_chunks, terms_of
-from e2g_neo4j.retrieval.strategies.e2g_normalised import by_shares
 from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.results import Pair
 
@@ -175,36 +174,68 @@ def test_summaries_take_up_places_and_are_left_out() -> None:
 
 # --- e2g_normalised ----------------------------------------------------------------------------------
 
+GOLD = {
+    # "Ann met Bob." Entities: Ann, Bob.
+    "short": ({"entities": 2, "matched": 2, "words": 3, "mentions": 2}, 1 + 2 / 3),
+    # "Ann saw a ship, a sea and a key. Bob saw Ann." Entities: Ann, ship, sea, key, Bob.
+    "crowded": ({"entities": 5, "matched": 2, "words": 12, "mentions": 3}, 2 / 5 + 3 / 12),
+    # "Bob, said Ann, Bob, dear Bob, come here to Ann and Cid." Entities: Bob, Ann, Cid.
+    "often": ({"entities": 3, "matched": 2, "words": 12, "mentions": 5}, 2 / 3 + 5 / 12),
+    # "Ann and Bob slept, and nothing else was told of that long night by anyone." Entities: Ann, Bob, night.
+    "long": ({"entities": 3, "matched": 2, "words": 15, "mentions": 2}, 2 / 3 + 2 / 15),
+    # "Cid slept." Entities: Cid.
+    "other": ({"entities": 1, "matched": 0, "words": 2, "mentions": 0}, 0),
+    # "It rained."
+    "bare": ({"entities": 0, "matched": 0, "words": 2, "mentions": 0}, 0),
+}
+"""For a question about Ann and Bob, counted by hand: what chunks have, and coverage plus occurrence."""
 
-def test_coverage_and_occurrence_are_shares() -> None:
-    """A long chunk mentions the entities more often, but other things more often still."""
-    short = Candidate("short", ("d", 0), {"a": 1, "b": 1}, ())
-    long = Candidate("long", ("d", 1), {"a": 4, "b": 4}, ())
-    wide = Candidate("wide", ("d", 2), {"a": 1, "b": 1, "c": 1}, ())
-    score = by_shares({"short": 4, "long": 80, "wide": 30}, 4)
-    assert [score(one, ()) for one in (short, long, wide)] == [2 / 4 + 2 / 4, 2 / 4 + 8 / 80, 3 / 4 + 3 / 30]
-    assert by_shares({}, 4)(short, ()) == 2 / 4, "a chunk that was replaced"
+BEST_FIRST = ["short", "often", "long", "crowded"]
+
+
+def gold_rows(ids: list[str], names: list[str], **_: Any) -> list[dict[str, Any]]:
+    assert names == ["ann", "bob"]
+    return [{"id": id, **GOLD[id][0]} for id in ids if id in GOLD]
+
+
+@pytest.mark.parametrize("id", GOLD)
+def test_coverage_and_occurrence_are_shares_of_what_the_chunk_has(id: str) -> None:
+    counts, expected = GOLD[id]
+    assert e2g_normalised.coverage_and_occurrence(counts) == pytest.approx(expected)
 
 
 def test_the_route_is_that_of_the_paper_and_the_order_by_shares() -> None:
-    places = enumerate({"long": 9, "short": 1}.items())
+    counts = {"crowded": (2, 1), "replaced": (9, 9), "long": (1, 1), "short": (1, 1), "often": (2, 3)}
     shared = [
-        {"chunk": id, "document": "d", "index": at, "counts": [{"entity": name, "count": count} for name in "ab"]}
-        for at, (id, count) in places
+        {
+            "chunk": id,
+            "document": "d",
+            "index": at,
+            "counts": [{"entity": name, "count": count} for name, count in zip(["ann", "bob"], of, strict=True)],
+        }
+        for at, (id, of) in enumerate(counts.items())
     ]
-    row = {"pairs": [{"a": "a", "b": "b", "hops": 1}], "shared": shared}
-    pairs = pairs_within_hops(row["pairs"], 3)
-    linked = Linked(("a", "b"), pairs=pairs, shared=candidates(row, 3))
-    query = Query("?", ["c"], 2, {"c": ["a", "b"]}, linked=linked)
+    row = {"pairs": [{"a": "ann", "b": "bob", "hops": 1}], "shared": shared}
+    linked = Linked(("ann", "bob"), pairs=pairs_within_hops(row["pairs"], 3), shared=candidates(row, 3))
+    query = Query("?", ["c"], 5, {"c": ["ann", "bob"]}, linked=linked)
     replies: dict[str, Callable[..., Any]] = {
-        "query/mentions": lambda ids, **_: [{"id": id, "mentions": {"long": 100, "short": 2}[id]} for id in ids],
+        "query/shares": gold_rows,
         "query/passages": lambda ids, **_: [node(id) for id in ids],
     }
-    assert [one.row["id"] for one in drive(e2g_normalised.e2g_normalised(query), replies)] == ["short", "long"]
+    found = drive(e2g_normalised.e2g_normalised(query), replies)
+    assert [one.row["id"] for one in found] == [*BEST_FIRST, "replaced"], "a chunk that was replaced is last"
+    assert [one.score for one in found] == pytest.approx([*(GOLD[id][1] for id in BEST_FIRST), 0])
     assert query.explanation.route == "local"
 
 
-def test_a_high_summary_is_not_first_because_it_is_long() -> None:
-    rows = [node("root", level=2, occurrences=30, score=0.9), node("chunk", occurrences=3), node("none", score=0.8)]
-    found = e2g_normalised.global_nodes(rows, {"root": 900, "chunk": 30, "none": 9}, k=2)
-    assert [one.row["id"] for one in found] == ["chunk", "root"]
+def test_the_global_route_ranks_by_shares_then_by_vector() -> None:
+    """A high summary is not first because it is long."""
+    near = ["bare", "long", "root", "other", "short"]
+    query = Query("?", ["c"], 4, {"c": ["ann", "bob"]})
+    root = {"id": "root", "entities": 900, "matched": 2, "words": 90_000, "mentions": 300}
+    replies: dict[str, Callable[..., Any]] = {
+        "query/shares": lambda **given: [*gold_rows(**given), root],
+        "query/nearest": lambda **_: [node(id, score=1 - at / 10) for at, id in enumerate(near)],
+    }
+    found = drive(e2g_normalised.e2g_normalised(query), replies)
+    assert [one.row["id"] for one in found] == ["short", "long", "root", "bare"]
