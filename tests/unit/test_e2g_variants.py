@@ -14,12 +14,13 @@ import spacy
 from operations import outcome
 from spacy.tokens import Doc
 
-from e2g_neo4j.models.entities.extraction import extract
+from e2g_neo4j.models.entities.entity_key import entity_key
+from e2g_neo4j.models.entities.keywords import Terms, find_terms
 from e2g_neo4j.retrieval.linking import Candidate, Linked, candidates, pairs_within_hops
 from e2g_neo4j.retrieval.passages import ScoredNode
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import e2g_normalised
-from e2g_neo4j.retrieval.strategies.e2g_code import Terms, by_runs, e2g_code, global_chunks, terms_of
+from e2g_neo4j.retrieval.strategies.e2g_code import by_runs, e2g_code, global_chunks
 from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.results import Pair
 
@@ -102,7 +103,7 @@ class Library:
 def test_the_published_code_selects_the_same(case: dict[str, Any]) -> None:
     """But for equals, of which each takes others."""
     library, names = Library(case), case["names"]
-    query = Query("?", ["c"], case["k"], hops=case["hops"], names=dict.fromkeys(names, "noun"))
+    query = Query("?", ["c"], case["k"], hops=case["hops"], terms=lambda: Terms(wholes=tuple(names)))
     found = drive(
         e2g_code(query),
         {
@@ -130,18 +131,36 @@ def test_the_cases_cover_every_step() -> None:
 
 @pytest.mark.parametrize("question", PUBLISHED["questions"], ids=lambda question: " ".join(question["words"]))
 def test_the_published_code_finds_the_same_terms(question: dict[str, Any]) -> None:
-    terms = question.pop("terms")
-    types = extract(Doc(spacy.blank("en").vocab, **question)).types
-    found = terms_of({key: max(counts) for key, counts in types.items()})
-    assert sorted({*found.parts, *found.wholes}) == terms
+    """But for how they are normalised."""
+    published = {key for term in question["terms"] if (key := entity_key(term))}
+    found = find_terms(Doc(spacy.blank("en").vocab, **{name: question[name] for name in question if name != "terms"}))
+    assert {*found.parts, *found.wholes} == published
+
+
+def test_the_questions_cover_what_is_a_term_and_what_is_not() -> None:
+    labels = {label for question in PUBLISHED["questions"] for label in question["ents"]}
+    assert len(PUBLISHED["questions"]) == 15
+    assert {"B-PERSON", "B-ORG", "B-GPE", "B-LOC", "B-FAC", "B-NORP", "B-EVENT", "B-WORK_OF_ART", "B-DATE"} <= labels
+    found = {term for question in PUBLISHED["questions"] for term in question["terms"]}
+    assert found.isdisjoint({"mont blanc", "tower bridge", "man", "sea", "end", "night", "pound", "trafalgar"})
 
 
 # --- e2g_code ----------------------------------------------------------------------------------------
 
 
 def test_names_are_taken_apart_and_organisations_are_not() -> None:
-    names = {"luke farran": "person", "holloway lines": "organisation", "farran": "name", "old salt": "work"}
-    assert terms_of({**names, "ship": "noun"}) == Terms(("luke", "farran"), ("holloway lines", "ship"))
+    """And of a name that is left out, no word is a term."""
+    asked: list[Any] = []
+
+    def reply(name_words: list[str], wholes: list[str], **_: Any) -> list[dict[str, Any]]:
+        asked.append((name_words, wholes))
+        return []
+
+    terms = Terms(("luke", "farran", "ann"), ("holloway lines", "ship"))
+    for without in ([], ["luke farran", "ship"]):
+        query = Query("?", ["c"], 5, terms=lambda: terms, without=without)
+        assert drive(e2g_code(query), {"query/e2g_code": reply, "query/nearest": lambda **_: []}) == []
+    assert asked == [(["luke", "farran", "ann"], ["holloway lines", "ship"]), (["ann"], ["holloway lines"])]
 
 
 def test_neighbours_that_mention_all_terms_count_before_mentions() -> None:
