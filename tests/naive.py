@@ -198,7 +198,7 @@ def ask(documents: list[NaiveDocument], names: list[str], vector: list[float], *
         graph.setdefault(b, set()).add(a)
 
     if not entities:
-        chosen = [node for node, _ in nearest(documents, vector)][:k]
+        chosen = different(documents, [node for node, _ in nearest(documents, vector)][: 2 * k])[:k]
         return NaiveAnswer("global", [], set(), h, [(h, 0, 0)], chosen, merged(documents, chosen, {}))
 
     distance: dict[tuple[str, str], int] = {}
@@ -225,9 +225,9 @@ def ask(documents: list[NaiveDocument], names: list[str], vector: list[float], *
             node: sum(d.counts(leaf).get(name, 0) for leaf in d.leaves(node) for name in entities)
             for node, d in nodes_of(documents).items()
         }
-        candidates = nearest(documents, vector)[: 2 * k]
-        candidates.sort(key=lambda item: -occurrences[item[0]])  # stable: among equals the nearer first
-        chosen = [node for node, _ in candidates][:k]
+        candidates = different(documents, [node for node, _ in nearest(documents, vector)][: 2 * k])
+        candidates.sort(key=lambda node: -occurrences[node])  # stable: among equals the nearer first
+        chosen = candidates[:k]
         pairs = {(a, b, hops) for (a, b), hops in distance.items()}
         return NaiveAnswer("global", entities, pairs, h, trace, chosen, merged(documents, chosen, {}))
 
@@ -300,11 +300,7 @@ def merged(
     A passage stands where the best of its nodes stood; its text is the slice of the document.
     """
     nodes = nodes_of(documents)
-    kept: list[str] = []
-    for node in chosen:
-        if text_of(documents, node) not in [text_of(documents, other) for other in kept]:
-            kept.append(node)
-
+    kept = different(documents, chosen)
     passages: list[NaivePassage] = []
     done: set[str] = set()
     for node in kept:
@@ -328,6 +324,15 @@ def merged(
         pairs = sorted({pair for one in run for pair in behind.get(one, [])})
         passages.append(NaivePassage(document.id, level, start, end, text, run, pairs))
     return passages
+
+
+def different(documents: list[NaiveDocument], chosen: list[str]) -> list[str]:
+    """Nodes without those whose text was there before."""
+    kept: list[str] = []
+    for node in chosen:
+        if text_of(documents, node) not in [text_of(documents, other) for other in kept]:
+            kept.append(node)
+    return kept
 
 
 def distance(one: tuple[int, int], other: tuple[int, int]) -> int:
@@ -380,7 +385,7 @@ def chunks_of(places: Mapping[str, NaivePlace], order: Sequence[str]) -> list[st
 
 def tree(documents: list[NaiveDocument], vector: list[float], k: int) -> list[str]:
     """The k nearest nodes of all trees."""
-    return [node for node, _ in nearest(documents, vector)][:k]
+    return different(documents, [node for node, _ in nearest(documents, vector)][: 2 * k])[:k]
 
 
 STOP_WORDS = {"a", "an", "in"}

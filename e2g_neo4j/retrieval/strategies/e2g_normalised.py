@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from e2g_neo4j.retrieval.linking import Candidate
-from e2g_neo4j.retrieval.passages import ScoredNode, top_k
+from e2g_neo4j.retrieval.passages import ScoredNode, drop_duplicates, top_k
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies.e2g import choose_chunks, local_nodes, nearest_nodes
 from e2g_neo4j.retrieval.strategy import Strategy
@@ -53,7 +53,8 @@ def coverage_and_occurrence(row: Mapping[str, int]) -> float:
 
 def global_nodes(rows: Sequence[dict[str, Any]], shares: Mapping[str, float], *, k: int) -> list[ScoredNode]:
     """Return the k best of the nearest nodes, sorted by their shares, then by vector."""
-    return sorted(top_k(rows, len(rows)), key=lambda node: -shares.get(node.row["id"], 0.0))[:k]
+    nearest = drop_duplicates(top_k(rows, len(rows)))
+    return sorted(nearest, key=lambda node: -shares.get(node.row["id"], 0.0))[:k]
 
 
 E2G_NORMALISED = Strategy(
