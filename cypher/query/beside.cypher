@@ -1,15 +1,5 @@
-// Whether a corpus has documents, and whether anything in the database belongs to another one, even if it is not visible,
-// or is an upload or a task of the service that is for another one.
-// $corpus
-// → found, others
-RETURN EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found,
-       EXISTS {
-         MATCH (n:Corpus|Document|StagedDocument|Chunk|StagedChunk|Window|StagedWindow|Summary|StagedSummary|Entity|Alias
-                  |Term|Community|StagedCommunity|OutdatedCommunity|E2GRetired|E2GImport|E2GImported)
-         WHERE n.corpus <> $corpus
-       } OR EXISTS { MATCH (t:E2GTask) WHERE t.corpus_name <> $corpus }
-         OR EXISTS {
-           MATCH (b:E2GBlob)
-           WHERE b.task IS NOT NULL AND b.file IS NOT NULL AND b.part IS NOT NULL
-             AND NOT EXISTS { MATCH (:E2GTask {id: b.task, corpus_name: $corpus}) }
-         } AS others
+// Whether a node with one of these labels belongs to another corpus, or a relationship of one of these types leads to one.
+// $corpus, $labels: [label], $types: [type]
+// → others
+RETURN EXISTS { MATCH (n:$any($labels)) WHERE n.corpus <> $corpus } OR
+       EXISTS { MATCH ()-[:$any($types)]-(n) WHERE n.corpus <> $corpus } AS others
