@@ -236,7 +236,7 @@ class E2G(SyncClient):
 
     def text_to_cypher(self, question: str, *, corpus: str) -> StatementResult:
         """The rows, at most 100, of a Cypher statement that the chat model writes, if `settings.text_to_cypher` allows
-        it. Raises InputError if it does more than read, or the database has another corpus; it is not run then."""
+        it. Raises InputError if it does more than read the corpus and your own graph; it is not run then."""
         return self._ask(text_to_cypher(self.models, question, corpus))
 
     def corpora(self) -> dict[str, int]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from re import finditer
 from threading import Event
@@ -37,6 +38,7 @@ from e2g_neo4j.indexing.references import update_references
 from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.embedding.base import normalise, quantise
 from e2g_neo4j.models.entities.extraction_codec import encode, own_sentences_before_list
+from e2g_neo4j.models.entities.keywords import Terms
 from e2g_neo4j.retrieval import retrieve
 from e2g_neo4j.retrieval.options import FilledOptions
 from e2g_neo4j.retrieval.passages import TokenSpans
@@ -813,5 +815,6 @@ def find_evidence(
     models = SimpleNamespace(knows_language=True)
     group: Any = SimpleNamespace(models=models, corpora=corpora, vectors="")
     found = keywords or (lambda: dict(zip(names, names, strict=True)))
-    asked = retrieve.Asked(names, (), found, dict.fromkeys(names, NOUN), made_with, group)
+    terms = partial(Terms, wholes=tuple(names))
+    asked = retrieve.Asked(names, (), found, terms, dict.fromkeys(names, NOUN), made_with, group)
     return retrieve.Search(question, [asked], options, token_spans).find_evidence()

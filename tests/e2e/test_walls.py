@@ -397,7 +397,7 @@ def run_template(client: Any, two: Two) -> None:
 
 
 def text_to_cypher(client: Any, two: Two) -> None:
-    with pytest.raises(ConfigurationError, match="E2G_TEXT_TO_CYPHER=true if it may read all of the database"):
+    with pytest.raises(ConfigurationError, match="E2G_TEXT_TO_CYPHER=true if it may read all of your own graph"):
         client.text_to_cypher(QUESTIONS[0], corpus=two.mine)
 
 
@@ -566,7 +566,7 @@ COMMANDS: dict[str, list[str]] = {
 """In this order. Several calls of a command have different options."""
 
 COMMANDS_OF_ONE_CORPUS = {"cypher"}
-"""Refused if the database has another one: see test_cypher_by_model.py."""
+"""A chat model writes the statement: see test_cypher_by_model.py and test_read_only_real.py."""
 COMMANDS_OF_NO_CORPUS = {
     *("demo", "doctor"),
     *("db start", "db stop", "db status", "db logs", "db reset"),

@@ -113,7 +113,7 @@ def test_a_corpus_without_documents_has_no_clusters(driver: Driver, corpora: lis
 def test_chunks_and_clusters_are_ranked_together(driver: Driver, corpora: list[str], corpus: str) -> None:
     corpora += [corpus, other := f"{corpus}-other"]
     write(driver, corpus, TWO_GROUPS)
-    write(driver, other, TWO_GROUPS)
+    write(driver, other, [document(f"other {axis}", axis) for axis in FAR])
     enriched(driver, corpus)
     enriched(driver, other)
     nodes = ask(driver, [corpus], [1.0])
@@ -130,6 +130,9 @@ def test_chunks_and_clusters_are_ranked_together(driver: Driver, corpora: list[s
     ).records[0]["vector"]
     assert [node.row["id"] for node in ask(driver, [corpus], embedding, 1)] == [summaries[2]["id"]]
     assert len(ask(driver, [corpus, other], [1.0])) == 30
+    write(driver, other, TWO_GROUPS)
+    texts = {node.row["text"] for node in ask(driver, [corpus, other], [1.0], 26)}
+    assert len(texts) == 26, "copies of the other corpus take up no places"
 
 
 def summaries_of(nodes: list[ScoredNode], document: str) -> str:

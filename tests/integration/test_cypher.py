@@ -646,7 +646,7 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
         "query/pagerank_windows",
         "query/activate",
         "query/e2g_code",
-        "query/mentions",
+        "query/shares",
         "query/entity_windows",
         "query/sentence_vectors",
         "query/windows",

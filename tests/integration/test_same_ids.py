@@ -59,7 +59,7 @@ READS = sorted(
     for path in (folder("cypher") / kind).glob("*.cypher")
     if "$corpus" in path.read_text(encoding="utf-8") and "// →" in path.read_text(encoding="utf-8")
     if path.stem not in ("hold", "vectors", "cached", "reports")  # depend on numbers and hashes of a corpus
-    and path.stem not in ("other_corpora", "tied_entities")  # asks for them, or for nodes of the user
+    and path.stem not in ("beside", "tied_entities")  # asks for them, or for nodes of the user
 )
 """Statements that give something back. Some also take a lock, or documents for a run."""
 

@@ -443,9 +443,16 @@ def test_no_known_entity_is_the_k_nearest_nodes() -> None:
     database = Scripted({}, {}, near, entities=[])
     evidence = answer(database, ["nobody"], k=4)
     assert evidence.route == "global"
-    assert (database.requests[1]["k"], database.requests[1]["names"]) == (4, [])
+    assert (database.requests[1]["k"], database.requests[1]["names"]) == (8, []), "some may be duplicates"
     assert ids(evidence) == ["n0", "n1", "n2", "n3"]
     assert evidence.unknown_entities == ("nobody",)
+
+
+def test_copies_do_not_take_up_places() -> None:
+    """The nearest nodes are k that differ, if there are so many among twice as many."""
+    near = [node(f"n{i}", score=1 - i / 10) | {"text": f"Text {i // 2}."} for i in range(9)]
+    evidence = answer(Scripted({}, {}, near, entities=[]), [], k=3)
+    assert ids(evidence) == ["n0", "n2", "n4"]
 
 
 def test_summaries_stay_in_the_global_evidence() -> None:
@@ -545,7 +552,7 @@ def test_a_budget_in_tokens_bounds_the_nearest_nodes() -> None:
     near = [node(f"n{i}", score=1 - i / 10) for i in range(9)]
     database = Scripted({}, {}, near, entities=[])
     evidence = answer(database, [], k=1000, tokens=450)
-    assert database.requests[1]["k"] == 3
+    assert database.requests[1]["k"] == 6
     assert [passage.text for passage in evidence.passages] == ["Text of n0.", "Text of n1.", "Text of"]
 
 
