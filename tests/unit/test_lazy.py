@@ -24,28 +24,9 @@ def visited(
     return visit(RANKS, PARENTS, [rank in relevant for rank in range(6)])
 
 
-def test_windows_of_two_communities_are_tested_in_the_order_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The root is nearest: 0 is relevant. The other community's 1 is not, which ends the turn. Below the root, the
-    community that has 0 is first: its next window is 3. That is not relevant either, so 2 is never tested."""
-    assert visited(monkeypatch, {0}, budget=3) == [0, 1, 3]
-    assert visited(monkeypatch, {0}) == [0, 1, 3]
-
-
-def test_a_relevant_window_leads_to_the_next_community(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fine community comes after the one with 0, and has 2 tested, then, in a turn of its own, 5."""
-    assert visited(monkeypatch, {0, 3, 2}) == [0, 1, 3, 2, 5]
-    assert visited(monkeypatch, {0, 3, 2}, budget=4) == [0, 1, 3, 2]
-    assert visited(monkeypatch, {0, 3}) == [0, 1, 3, 2]
-
-
 def test_communities_without_relevant_windows_end_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     assert visited(monkeypatch, {1, 4}) == [0]
     assert visited(monkeypatch, {1, 4}, barren=2) == [0, 1, 4]
-
-
-def test_a_turn_tests_several_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert visited(monkeypatch, {0}, tests=3) == [0, 2, 3, 1, 4, 5]
-    assert visited(monkeypatch, {0}, tests=3, budget=4) == [0, 2, 3, 1]
 
 
 def row(corpus: str, scores: list[float], of: list[str], mean: float, deviation: float) -> dict[str, Any]:
@@ -72,16 +53,3 @@ def test_relevant_windows_come_first_and_the_others_by_score(monkeypatch: pytest
     monkeypatch.setattr(lazy, "TESTS", 1)
     found = rank_rows([row("a", [0.9, 0.8, 0.75, 0.65], ["x", "", "y", "x"], mean=0.6, deviation=0.1)])
     assert [(window.chunk, score) for window, score in found] == [("a0", 0.9), ("a2", 0.75), ("a1", 0.8), ("a3", 0.65)]
-
-
-def test_every_corpus_has_its_own_mean_and_its_own_communities(monkeypatch: pytest.MonkeyPatch) -> None:
-    """.8 is relevant in the second corpus alone, whose community has the same id."""
-    monkeypatch.setattr(lazy, "DEVIATIONS", 1.0)
-    monkeypatch.setattr(lazy, "TESTS", 1)
-    first = row("a", [0.85, 0.84], ["x", "x"], mean=0.8, deviation=0.1)
-    second = row("b", [0.8, 0.79], ["x", "x"], mean=0.6, deviation=0.1)
-    assert [window.chunk for window, _ in rank_rows([first, second])] == ["b0", "b1", "a0", "a1"]
-
-
-def test_no_window_is_no_result() -> None:
-    assert rank_rows([row("a", [], [], mean=0.5, deviation=0.0)]) == []
