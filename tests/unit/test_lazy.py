@@ -24,9 +24,28 @@ def visited(
     return visit(RANKS, PARENTS, [rank in relevant for rank in range(6)])
 
 
+def test_windows_of_two_communities_are_tested_in_the_order_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The root is nearest: 0 is relevant. The other community's 1 is not, which ends the turn. Below the root, the
+    community that has 0 is first: its next window is 3. That is not relevant either, so 2 is never tested."""
+    assert visited(monkeypatch, {0}, budget=3) == [0, 1, 3]
+    assert visited(monkeypatch, {0}) == [0, 1, 3]
+
+
+def test_a_relevant_window_leads_to_the_next_community(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fine community comes after the one with 0, and has 2 tested, then, in a turn of its own, 5."""
+    assert visited(monkeypatch, {0, 3, 2}) == [0, 1, 3, 2, 5]
+    assert visited(monkeypatch, {0, 3, 2}, budget=4) == [0, 1, 3, 2]
+    assert visited(monkeypatch, {0, 3}) == [0, 1, 3, 2]
+
+
 def test_communities_without_relevant_windows_end_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     assert visited(monkeypatch, {1, 4}) == [0]
     assert visited(monkeypatch, {1, 4}, barren=2) == [0, 1, 4]
+
+
+def test_a_turn_tests_several_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert visited(monkeypatch, {0}, tests=3) == [0, 2, 3, 1, 4, 5]
+    assert visited(monkeypatch, {0}, tests=3, budget=4) == [0, 2, 3, 1]
 
 
 def row(corpus: str, scores: list[float], of: list[str], mean: float, deviation: float) -> dict[str, Any]:

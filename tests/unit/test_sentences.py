@@ -11,8 +11,8 @@ import pytest
 from e2g_neo4j.indexing.cooccurrence import own_sentences
 from e2g_neo4j.models.embedding.base import dequantise, quantise
 from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES, own_sentences_before_list
-from e2g_neo4j.retrieval.passage_graph import PassageGraph
-from e2g_neo4j.retrieval.sentences import Entity, entities_of
+from e2g_neo4j.retrieval.passage_graph import PassageGraph, pagerank, rank_passages
+from e2g_neo4j.retrieval.sentences import Entity, cosines, entities_of
 from e2g_neo4j.retrieval.strategies import hipporag, linear
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.types.graph import Extraction, Sentence
@@ -65,7 +65,27 @@ def test_own_sentences_are_numbered_as_in_mentions_up_to_a_list() -> None:
     assert [extraction.sentences[at] for at in found] == own_sentences(extraction, own)[:2]
 
 
+def test_cosines_are_by_chunk_and_number() -> None:
+    rows = np.array([[1, 0], [0, 1], [1, 1]], np.float32)
+    found = cosines([1.0, 0.0], "c", [("x", quantise(rows[:2])), ("y", quantise(rows[2:])), ("z", b"")])
+    assert found == pytest.approx({("x", 0): 1.0, ("x", 1): 0.0, ("y", 0): 0.5**0.5}, abs=1e-6)
+
+
 # --- PageRank ----------------------------------------------------------------------------------------
+
+
+def test_what_leaves_the_graph_returns_to_the_seeds() -> None:
+    """A is in two windows, of which one is looked at; that one mentions another entity, which is not. The window W gets
+    A/4, and A gets W/4 of it. The rest returns to A: A + W = 1, so A = 4/5 and W = 1/5."""
+    one = graph((0.1, 2.0, {"a": 1}))
+    assert pagerank(one, {("c", "a"): 2.0}, {("c", "a"): 3.0}, np.zeros(1)).tolist() == pytest.approx([0.2], abs=1e-10)
+
+
+def test_windows_are_seeds_too() -> None:
+    """Without an entity, a window keeps its part of the weights."""
+    two = graph((0.4, 0.0, {}), (0.8, 0.0, {}))
+    assert pagerank(two, {}, {}, np.array([1.0, 3.0])).tolist() == pytest.approx([0.25, 0.75])
+    assert pagerank(two, {}, {}, np.zeros(2)).tolist() == [0, 0]
 
 
 def test_cosines_are_scaled_from_0_to_1() -> None:
@@ -75,7 +95,43 @@ def test_cosines_are_scaled_from_0_to_1() -> None:
     assert graph().cosines_from_0_to_1().tolist() == []
 
 
+def test_equal_scores_are_by_cosine_and_then_in_reading_order() -> None:
+    four = graph((0.1, 0, {}), (0.5, 0, {}), (0.1 + 1e-8, 0, {}), (0.2, 0, {}))
+    found = rank_passages(four, np.array([0.1, 0.1, 0.1 + 1e-12, 0.3]))
+    assert [one.number for one, _ in found] == [3, 1, 0, 2]
+
+
 # --- linear ------------------------------------------------------------------------------------------
+
+
+def test_scores_are_products_of_cosines_until_they_are_too_low(monkeypatch: pytest.MonkeyPatch) -> None:
+    """.8, .7 and .6 on the way: .8, .56, and .336 is below .5."""
+    monkeypatch.setattr(linear, "THRESHOLD", 0.5)
+    near = {("x", 0): 0.8, ("y", 0): 0.7, ("z", 0): 0.6}
+    used: set[tuple[str, int]] = set()
+    first = linear.next_sentences([entity("a", ("x", 0))], {"a": 1.0}, near, used)
+    assert first == pytest.approx({("x", 0): 0.8})
+    second = linear.next_sentences([entity("b", ("x", 0), ("y", 0))], {"b": 0.8}, near, used)
+    assert second == pytest.approx({("y", 0): 0.56})
+    assert linear.next_sentences([entity("c", ("y", 0), ("z", 0))], {"c": 0.56}, near, used) == {}
+    assert used == {("x", 0), ("y", 0), ("z", 0)}
+
+
+def test_the_mean_cosine_of_the_sentences_read_first_is_no_nearness(monkeypatch: pytest.MonkeyPatch) -> None:
+    """(.6 + .5 + .4) / (3 + 2) = .3. A mean below 0 is none."""
+    monkeypatch.setattr(linear, "PRIOR", 2)
+    assert linear.baseline_of([0.6, 0.5, 0.4]) == pytest.approx(0.3)
+    assert linear.baseline_of([-0.6]) == 0
+    assert linear.baseline_of([]) == 0
+
+
+def test_the_best_entity_chooses_first_and_a_sentence_is_used_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linear, "SENTENCES", 1)
+    near = {("x", 0): 0.9, ("x", 1): 0.8}
+    both = [entity("a", ("x", 0), ("x", 1)), entity("b", ("x", 0), ("x", 1))]
+    assert linear.next_sentences(both, {"a": 0.9, "b": 1.0}, near, set()) == pytest.approx(
+        {("x", 0): 0.9, ("x", 1): 0.72}
+    )
 
 
 def test_a_window_weighs_by_its_cosine_and_its_active_entities() -> None:
