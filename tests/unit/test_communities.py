@@ -8,13 +8,12 @@ from itertools import combinations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from operations import chunk_row
 
 from e2g_neo4j.indexing.communities.elements import StoredStatement
 from e2g_neo4j.indexing.communities.hierarchy import Community, communities
 from e2g_neo4j.indexing.communities.layer import add_strengths
 from e2g_neo4j.indexing.communities.reports import CHARACTERS, SentenceEntities, choose_sentences, titles
-from e2g_neo4j.retrieval.strategies.communities import by_turns, nearest
+from e2g_neo4j.retrieval.strategies.communities import nearest
 
 TRIANGLES = {pair: 1.0 for names in ("abc", "def") for pair in combinations(names, 2)}
 """Two triangles, all of whose edges weigh 1."""
@@ -168,28 +167,6 @@ def test_titles_name_names_before_nouns() -> None:
     names = {"count": "count", "door": "door", "lucy": "Lucy", "mina": "Mina", "time": "time"}
     assert titles(hierarchy, weights, names) == ["Lucy, Mina: count"]
     assert titles([Community(1, ("count", "door", "time"), None)], weights, names) == ["door, count, time"]
-
-
-def test_windows_of_communities_come_by_turns() -> None:
-    """By score: 0 (of x), 1 (of x), 2 (of y and x), 3 (of none), 4 (of y). The turns: y has 2, then x has 0; then y has
-    4 and x has 1; the window of none is last."""
-    scores = {0: (0.9, ["x"]), 1: (0.8, ["x"]), 2: (0.7, ["x", "y"]), 3: (0.6, []), 4: (0.5, ["y"])}
-    row = {
-        "communities": [
-            {"id": id, "score": score, "windows": [at for at, (_, of) in scores.items() if id in of]}
-            for id, score in (("x", 0.6), ("y", 0.7))
-        ],
-        "candidates": [
-            chunk_row("c", [{"number": n, "score": s, "at": n} for n, (s, _) in scores.items()], shares=[0.2] * 5)
-        ],
-    }
-    assert [(window.number, score) for window, score in by_turns([row])] == [
-        (2, 0.7),
-        (0, 0.9),
-        (4, 0.5),
-        (1, 0.8),
-        (3, 0.6),
-    ]
 
 
 # --- vectors -----------------------------------------------------------------------------------------
