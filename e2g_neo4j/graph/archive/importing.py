@@ -61,7 +61,7 @@ LONGEST_LIST = 2**16
 MOST_PACKED = 100
 """Maximum compression ratio of a member. Relationships reach 23, zeros a thousand."""
 
-LAYERS = ("communities", "clusters", "entity_vectors", "sentence_vectors", "statements")
+LAYERS = ("communities", "clusters", "entity_vectors", "sentence_vectors", "descriptions", "statements")
 """Properties of a corpus: the revision that each layer was made from."""
 
 CHECKED_AT_ONCE = 1_000
