@@ -225,8 +225,8 @@ def entities(corpus: str, query: str, type: str | None, limit: int) -> Operation
         QueryError: the corpus has no entities of this type at all.
     """
     yield from check_corpus(corpus)
-    words = {"words": entity_key(query), "told": query.lower().split()}
-    rows = yield Read("query/entities", {"corpus": corpus, **words, "type": type, "limit": limit})
+    key, told = entity_key(query), query.lower().split()
+    rows = yield Read("query/entities", {"corpus": corpus, "words": key, "told": told, "type": type, "limit": limit})
     if type and not rows:
         types = [row["type"] for row in (yield Read("query/entity_types", {"corpus": corpus}))]
         if type not in types:
@@ -244,8 +244,10 @@ def describe_entity(corpus: str, name: str) -> Operation[EntityCard]:
         NotFoundError: the corpus has no documents, or no such entity.
     """
     [found] = yield Read("query/resolve", {"corpus": corpus, "names": [entity_key(name)]})
-    limits = {"neighbours": CARD_NEIGHBOURS, "limit": CARD_ROWS}
-    rows = yield Read("query/entity_card", {"corpus": corpus, "key": found["entity"] or "", **limits})
+    key = found["entity"] or ""
+    rows = yield Read(
+        "query/entity_card", {"corpus": corpus, "key": key, "neighbours": CARD_NEIGHBOURS, "limit": CARD_ROWS}
+    )
     if not rows:
         yield from check_corpus(corpus)
         raise NotFoundError(

@@ -38,6 +38,7 @@ class DefiningWords(NamedTuple):
         kind: what people are.
         place: what places are.
         empty: nouns that say nothing.
+        word: a word that is no name, as far as capital letters tell.
     """
 
     determiner: str
@@ -49,15 +50,16 @@ class DefiningWords(NamedTuple):
     kind: str = NEVER
     place: str = NEVER
     empty: str = NEVER
+    word: str = r"[^\W\d_A-Z][\w’'-]*"
 
 
 DEFINING_WORDS = {
     "en": DefiningWords(
-        r"(?:(?:so \w+ )?an?|(?:one of )?(?:the|my|his|her|its|our|their)|(?:[A-Z][\w.-]+ )?[A-Z][\w-]+[’']s?)",
+        r"(?:(?i:(?:so \w+ )?an?|(?:one of )?(?:the|my|his|her|its|our|their))|(?:[A-Z][\w.-]+ )?[A-Z][\w-]+[’']s?)",
         r"(?:is|was|are|were|became|becomes|remained)(?: (?:now|once|still|also|then|only|both|indeed|not))?",
         r"(?:who|whose|whom|which)",
-        r"(?:called|named|known as)",
-        r"(?:I|me|you|thou|thee|this|that|these|those|there|it|here)",
+        r"(?:called|named|known as|name (?:of [\w ]{1,30} )?(?:is|was))",
+        r"(?:I|me|you|thou|thee)",
         r"(?:his|her|its)",
         "(?:"
         "actor|actress|admiral|agent|apprentice|archbishop|architect|artist|attorney|aunt|author|baby|"
@@ -79,7 +81,7 @@ DEFINING_WORDS = {
         "servant|sexton|shepherd|sheriff|singer|sister|smith|smuggler|soldier|solicitor|son|spinster|"
         "squire|statesman|steward|stranger|student|surgeon|surveyor|sweetheart|tailor|teacher|thief|"
         "tradesman|translator|traveller|tutor|uncle|undertaker|valet|vicar|victim|waiter|watchman|"
-        "weaver|wheelwright|widow|widower|wife|witch|writer|young man|young woman"
+        "weaver|wheelwright|widow|widower|wife|witch|writer|young man|young woman|youngster"
         ")",
         "(?:"
         "abbey|barony|boat|bridge|cabin|capital|castle|cathedral|church|city|colony|continent|"
@@ -96,6 +98,7 @@ DEFINING_WORDS = {
         r"(?:der|die|das|dessen|deren)",
         r"(?:namens|genannt|heißt|hieß)",
         r"(?:ich|mich|mir|du|dich|dir|Sie|dies|diese|dieser|dort|hier)",
+        word=r"[^\W\d_][\w’'-]*",
     ),
     "fr": DefiningWords(
         r"(?:une?|les?|la|l[’']|mon|ma|son|sa|notre|leur)",
@@ -121,8 +124,6 @@ DEFINING_WORDS = {
 }
 """By language. Sentences of others are chosen by how central the entity is."""
 
-WORD = r"[^\W\d_A-Z][\w’'-]*"
-
 Place: TypeAlias = tuple[str, int, tuple[int, int]]
 """Sorts sentences in reading order: document, chunk, and span in the chunk."""
 
@@ -137,8 +138,9 @@ def patterns_of(language: str) -> Patterns:
         return ()
     be, determiner, who, place = words.be, words.determiner, words.who, words.place
     kind = rf"(?:{words.kind}|{place})"
-    noun = rf"(?:(?!{words.empty}\b|{who}\b|\w+[’']s\b){WORD})"
+    noun = rf"(?:(?!{words.empty}\b|{who}\b|\w+[’']s\b){words.word})"
     some = rf"(?:{noun}[ ,]+){{0,3}}"
+    spoken = r"(?!my (?:dear|child|boy|friend|lad|girl|lady|lord|love|son|good)\b)"
     subject = r"(?:^|[;:—(“\"]\s*|--|\b(?:and|that|und|et|y|e)\s+)[‘“\"]?$"
     end = r"\s*(?:[.;:—)”]|,(?!\s*(?:and|or|with|und|et|y|e)\b)|--|$)"
     closed = rf"(?={end}|\s+(?:of|from|in|at|on|to|where|{who}|von|aus|de|di|du|del)\b)"
@@ -147,14 +149,19 @@ def patterns_of(language: str) -> Patterns:
         for before, after, points in (
             (subject, rf"\s+{be}\s+{determiner}\s+{some}{noun}", 3),  # X was a surgeon
             (subject, rf"\s+{be}\s+{determiner}\s+(?:[\w’'-]+,?\s+){{0,4}}?{kind}\b", 4),
-            ("", rf"\s*,\s+{determiner}\s+{some}{noun}{closed}", 3),  # X, a surgeon of Lantry,
-            ("", rf"\s*,\s+(?:{determiner}\s+{some}|{noun}\s+)?{kind}{closed}", 4),
+            ("", rf"\s*,\s+{spoken}{determiner}\s+{some}{noun}{closed}", 4),  # X, a surgeon of Lantry,
+            (
+                "",
+                rf"\s*,\s+{spoken}(?:{determiner}\s+(?:[\w-]+[’']s\s+)?{some}|{noun}\s+)?{kind}(?:\s+(?:and|und|et|y|e)\s+{noun})?{closed}",
+                4,
+            ),
             (rf"\b{determiner}\s+{some}{noun},\s+$", end, 2),  # the surgeon, X,
             (rf"\b{determiner}\s+(?:{noun},?\s+){{0,3}}{kind},\s+$", end, 4),
             (rf"\b{determiner}\s+(?:{noun},?\s+){{0,3}}{kind}\s+$", "", 4),  # my friend X
             (rf"\b{determiner}\s+(?:{noun},?\s+){{0,3}}{place}\s+of\s+$", "", 4),  # the town of X
             (rf"\b(?:{be}|{noun},?)\s+{words.called}\s+$", end, 5),  # a surgeon called X
-            (subject, rf"(?:[\s,]+[\w’'-]+){{1,8}}\s+{words.own}\s+{some}{kind}\b", 2),  # X visited her brother
+            (subject, rf"(?:[\s,]+[\w’'-]+){{1,8}}\s+{words.own}\s+{some}{kind}\b(?![’'])", 2),  # X visited her brother
+            (rf"^{determiner}\s.*\s{be}\s+$", end, 3),  # the oldest man was X
             ("", rf"\s*,\s+{who}\b", 1),
         )
     )
@@ -186,7 +193,7 @@ def rate(text: str, names: re.Pattern[str], others: int, language: str) -> int |
     points -= text.startswith(("“", '"'))
     ending = text.rstrip("”’\"'")
     points -= 8 * ending.endswith("?") + 4 * ending.endswith("!")
-    points -= 3 * (len(text) > LONGEST) + 6 * (len(text) < SHORT)
+    points -= 2 * (len(text) > LONGEST) + 6 * (len(text) < SHORT)
     return points
 
 
@@ -205,4 +212,7 @@ def shorten(text: str) -> str:
     if len(text) <= LONGEST:
         return text
     ends = [one.end() for one in re.finditer(r"\w{4,}[.!?][”’\"']?(?= )", text[: LONGEST + 1])]
-    return text[: ends[-1]] if ends else text[: text.rindex(" ", 0, LONGEST)].rstrip(",;:—- ") + "…"
+    if ends:
+        return text[: ends[-1]]
+    begun = text[: LONGEST - 1]
+    return (begun.rpartition(" ")[0] or begun).rstrip(",;:—- ") + "…"

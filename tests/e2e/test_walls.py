@@ -255,6 +255,14 @@ def paths(client: Any, two: Two) -> None:
     assert_nothing_of_the_other(two, [dict(node) for node in nodes])
 
 
+def describe_entity(client: Any, two: Two) -> None:
+    found = client.describe_entity("Ann Harper", corpus=two.mine)
+    assert found.entity.description in " ".join(TEXTS.values())
+    assert_nothing_of_the_other(two, found)
+    with pytest.raises(NotFoundError):
+        client.describe_entity("Zyxelia Quorn", corpus=two.mine)
+
+
 def entities(client: Any, two: Two) -> None:
     mine = {one.key: one for one in client.entities(corpus=two.mine)}
     other = {one.key: one for one in client.entities(corpus=two.other)}
