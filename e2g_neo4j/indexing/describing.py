@@ -149,6 +149,8 @@ def patterns_of(language: str) -> Patterns:
         for before, after, points in (
             (subject, rf"\s+{be}\s+{determiner}\s+{some}{noun}", 3),  # X was a surgeon
             (subject, rf"\s+{be}\s+{determiner}\s+(?:[\w’'-]+,?\s+){{0,4}}?{kind}\b", 4),
+            (subject, rf"\s+{be}\s+(?:\w+\s+)?{noun}\s+(?:and|und|et|y|e)\s+{noun}\s*[,;.]", 2),  # X was old and deaf
+            (subject, rf"(?:\s+[\w’'-]+){{1,5}}\s+as\s+{determiner}\s+{some}{kind}\b", 3),  # X served as a surgeon
             ("", rf"\s*,\s+{spoken}{determiner}\s+{some}{noun}{closed}", 4),  # X, a surgeon of Lantry,
             (
                 "",
@@ -156,11 +158,11 @@ def patterns_of(language: str) -> Patterns:
                 4,
             ),
             (rf"\b{determiner}\s+{some}{noun},\s+$", end, 2),  # the surgeon, X,
-            (rf"\b{determiner}\s+(?:{noun},?\s+){{0,3}}{kind},\s+$", end, 4),
-            (rf"\b{determiner}\s+(?:{noun},?\s+){{0,3}}{kind}\s+$", "", 4),  # my friend X
+            (rf"\b{determiner}\s+(?:{noun},?\s+){{0,3}}{kind},\s+$", rf"(?!,\s+{determiner}\b){end}", 4),
+            (rf"\b{determiner}\s+(?:{noun},?\s+){{0,3}}{kind}\s+$", "", 5),  # my friend X
             (rf"\b{determiner}\s+(?:{noun},?\s+){{0,3}}{place}\s+of\s+$", "", 4),  # the town of X
             (rf"\b(?:{be}|{noun},?)\s+{words.called}\s+$", end, 5),  # a surgeon called X
-            (subject, rf"(?:[\s,]+[\w’'-]+){{1,8}}\s+{words.own}\s+{some}{kind}\b(?![’'])", 2),  # X visited her brother
+            (subject, rf"(?:[\s,]+[\w’'-]+){{1,8}}\s+{words.own}\s+{some}{kind}\b(?![’'])", 1),  # X visited her brother
             (rf"^{determiner}\s.*\s{be}\s+$", end, 3),  # the oldest man was X
             ("", rf"\s*,\s+{who}\b", 1),
         )
@@ -185,10 +187,11 @@ def rate(text: str, names: re.Pattern[str], others: int, language: str) -> int |
     if not found:
         return None
     words = DEFINING_WORDS.get(language)
-    points = 2 * max(defines(text, *one.span(), language) for one in found)
+    defined = max(defines(text, *one.span(), language) for one in found)
+    points = 2 * defined
     points += 2 * (text[: found[0].start()].strip("“”‘’\"'_ ").lower() in ("", "the"))
     points += max(min(len(one[0].split()), 3) for one in found)
-    points -= 2 * min(others, 3) + 2 * bool(re.match(r"[’']s?\b", text[found[0].end() :]))
+    points -= (1 if defined > 1 else 2) * min(others, 3) + 2 * bool(re.match(r"[’']s?\b", text[found[0].end() :]))
     points -= min(len(re.findall(rf"\b{words.deictic}\b", text)), 3) if words else 0
     points -= text.startswith(("“", '"'))
     ending = text.rstrip("”’\"'")
