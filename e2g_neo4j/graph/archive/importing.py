@@ -138,7 +138,7 @@ class Archive:
             if isinstance(found, lines.Node) and found.label in contents.NOT_CREATED:
                 continue
             properties = found if isinstance(found, dict) else found.properties
-            for name in ("id", "document"):
+            for name in ("id", "document", "description_chunk"):
                 if isinstance(value := properties.get(name), str):
                     head, rest = value[:16], value[16:]
                     properties[name] = renamed.get(head, head) + rest
