@@ -460,7 +460,21 @@ CALLS: dict[str, Callable[[Any, Two], None]] = {
     call.__name__: call
     for call in (
         *(index, resume, delete, documents, corpora, stats, modes, retrieve, answer, stream, text),
-        *(references, paths, entities, merges, merge, split, join, export_corpus, import_corpus, link, links, unlink),
+        *(
+            references,
+            paths,
+            entities,
+            describe_entity,
+            merges,
+            merge,
+            split,
+            join,
+            export_corpus,
+            import_corpus,
+            link,
+            links,
+            unlink,
+        ),
         *(enrich, reindex, add_graph_documents, adopt, unadopt, run_template, text_to_cypher),
     )
 }
@@ -560,6 +574,7 @@ COMMANDS: dict[str, list[str]] = {
     "references": ["--corpus", "{mine}"],
     "read": ["{document}", "--corpus", "{mine}"],
     "entities": ["--corpus", "{mine}"],
+    "entities --card": ["Ann Harper", "--corpus", "{mine}"],
     "index --resume": ["--corpus", "{mine}"],
     "modes": ["--corpus", "{mine}"],
     "link": ["--label", "{label}", "--corpus", "{mine}", "--json"],
