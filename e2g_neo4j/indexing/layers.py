@@ -5,6 +5,7 @@ from __future__ import annotations
 from e2g_neo4j.errors import BudgetError, CorpusChangedError, CorpusNotFoundError, ModelError
 from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
+from e2g_neo4j.indexing.descriptions import DESCRIPTIONS
 from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.indexing.vector_layers import ENTITIES, SENTENCES
 from e2g_neo4j.models.chat.usage import UsageMeter
@@ -12,8 +13,9 @@ from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.types.reports import Progress
 
-LAYERS = (SENTENCES, ENTITIES, CLUSTERS, STATEMENTS, COMMUNITIES)
-"""All layers, in the order in which they are made. Reports of communities may be made from statements."""
+LAYERS = (SENTENCES, ENTITIES, CLUSTERS, STATEMENTS, COMMUNITIES, DESCRIPTIONS)
+"""All layers, in the order in which they are made. Reports of communities may be made from statements, and descriptions
+from both."""
 
 
 def update(

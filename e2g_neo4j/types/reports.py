@@ -9,11 +9,11 @@ from typing import Literal, TypeAlias
 from e2g_neo4j.types.graph import Ambiguity, Link
 from e2g_neo4j.types.properties import StoredProperty
 
-Layer: TypeAlias = Literal["sentences", "communities", "clusters", "entities", "statements"]
+Layer: TypeAlias = Literal["sentences", "communities", "clusters", "entities", "descriptions", "statements"]
 """What `enrich` makes: vectors of sentences, communities of entities, clusters of chunks, vectors of the names of
-entities, and statements, which a chat model extracts."""
+entities, descriptions of entities, and statements, which a chat model extracts."""
 
-DEFAULT_LAYERS: tuple[Layer, ...] = ("sentences", "communities", "clusters", "entities")
+DEFAULT_LAYERS: tuple[Layer, ...] = ("sentences", "communities", "clusters", "entities", "descriptions")
 """What `enrich` makes if no layer is named: those that need no chat model."""
 
 ReportKind: TypeAlias = Literal["extractive", "llm"]
@@ -48,7 +48,7 @@ class LayerReport:
     embedding model, and replies are assumed to have the length that the prompt asks for.
 
     Attributes:
-        total: the number of communities, clusters or statements of the corpus; 0 for vectors.
+        total: the number of communities, clusters, descriptions or statements of the corpus; 0 for vectors.
         made: how many of them have a report, summary or text that is new; or how many names, or chunks whose sentences,
             were embedded.
         levels: the number of levels of communities or clusters.

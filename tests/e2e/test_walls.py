@@ -255,6 +255,14 @@ def paths(client: Any, two: Two) -> None:
     assert_nothing_of_the_other(two, [dict(node) for node in nodes])
 
 
+def describe_entity(client: Any, two: Two) -> None:
+    found = client.describe_entity("Ann Harper", corpus=two.mine)
+    assert found.entity.description in " ".join(TEXTS.values())
+    assert_nothing_of_the_other(two, found)
+    with pytest.raises(NotFoundError):
+        client.describe_entity("Zyxelia Quorn", corpus=two.mine)
+
+
 def entities(client: Any, two: Two) -> None:
     mine = {one.key: one for one in client.entities(corpus=two.mine)}
     other = {one.key: one for one in client.entities(corpus=two.other)}
@@ -452,7 +460,21 @@ CALLS: dict[str, Callable[[Any, Two], None]] = {
     call.__name__: call
     for call in (
         *(index, resume, delete, documents, corpora, stats, modes, retrieve, answer, stream, text),
-        *(references, paths, entities, merges, merge, split, join, export_corpus, import_corpus, link, links, unlink),
+        *(
+            references,
+            paths,
+            entities,
+            describe_entity,
+            merges,
+            merge,
+            split,
+            join,
+            export_corpus,
+            import_corpus,
+            link,
+            links,
+            unlink,
+        ),
         *(enrich, reindex, add_graph_documents, adopt, unadopt, run_template, text_to_cypher),
     )
 }
@@ -552,6 +574,7 @@ COMMANDS: dict[str, list[str]] = {
     "references": ["--corpus", "{mine}"],
     "read": ["{document}", "--corpus", "{mine}"],
     "entities": ["--corpus", "{mine}"],
+    "entities --card": ["Ann Harper", "--corpus", "{mine}"],
     "index --resume": ["--corpus", "{mine}"],
     "modes": ["--corpus", "{mine}"],
     "link": ["--label", "{label}", "--corpus", "{mine}", "--json"],

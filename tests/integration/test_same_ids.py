@@ -32,6 +32,7 @@ from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import merge_overrides
 from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
+from e2g_neo4j.indexing.descriptions import DESCRIPTIONS
 from e2g_neo4j.indexing.entity_linking import unlink
 from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.models.chat.usage import UsageMeter
@@ -50,6 +51,7 @@ READS = sorted(
         "communities",
         "clusters",
         "entities",
+        "descriptions",
         "statements",
         "link",
         "adopt",
@@ -172,6 +174,7 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "chunks": [f"d{n}-c0" for n in range(2)],
         "run": "theirs",
         "apart": None,
+        "told": [WORD],
         "a": WORD,
         "b": "bob",
         "hops": 3,
@@ -194,6 +197,7 @@ OF_ONE: dict[str, dict[str, Any]] = {
     "references/sources": {"sources": ["d0.txt", "d1.txt"]},
     "index/known_files": {"sources": ["d0.txt"], "folders": ["d"]},
     "query/aliases": {"key": None, "document": None},
+    "query/entity_card": {"key": "bob"},
     "query/document_page": {"after": "d0"},
     "query/documents_called": {"name": "d0", "path": "/d0"},
     "reindex/document_windows": {"after": -1},
@@ -225,6 +229,7 @@ def fill(driver: Driver, corpus: str, documents: list[NaiveDocument], label: str
     driven(perform, CLUSTERS.enrich(MODELS, corpus, None))
     stating: Any = Models(Model({WORD: f"{WORD} | knows | bob | They know.\n{WORD} | is | - | There is one."}))
     driven(perform, STATEMENTS.enrich(stating, corpus, None, UsageMeter()))
+    driven(perform, DESCRIPTIONS.enrich(MODELS, corpus, None))
 
 
 def complete(driver: Driver, corpus: str, label: str) -> None:

@@ -194,6 +194,8 @@ class _Entity(_Counted):
     name: Line
     chunks: Number
     type: Line | None = None
+    description: Text | None = None
+    description_chunk: Key | None = None
     embedded_name: Line | None = None
     embedding: Vector | None = None
 
@@ -223,6 +225,7 @@ class _Corpus(Row):
     clusters: Count | None = None
     entity_vectors: Count | None = None
     sentence_vectors: Count | None = None
+    descriptions: Count | None = None
     statements: Count | None = None
     statement_models: Names | None = None
     report_models: Names | None = None
