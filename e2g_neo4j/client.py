@@ -39,6 +39,7 @@ from e2g_neo4j.types.reports import (
     Progress,
     ReferenceInfo,
     ReindexReport,
+    Removable,
     ReportKind,
 )
 from e2g_neo4j.types.results import Answer, Evidence, ModeInfo
@@ -327,28 +328,49 @@ class E2G(SyncClient):
         progress: Progress | None = None,
         budget_tokens: int | None = None,
         reports: ReportKind | None = None,
+        graph_schema: Path | Mapping[str, Any] | None = None,
+        prefix: str | None = None,
+        without: Sequence[Removable] = (),
         dry_run: bool = False,
     ) -> EnrichReport:
         """Make layers that some modes need: communities of entities with reports, clusters of chunks with summaries,
         vectors of sentences and of the names of entities, descriptions of entities; and, if they are named, statements,
-        which the chat model extracts. Later changes keep all of them up to date.
+        which the chat model extracts, and the typed graph, which is made of statements. Later changes keep all of them
+        up to date.
 
         Args:
-            layers: some of `sentences`, `communities`, `clusters`, `entities`, `descriptions` and `statements`. None:
-                all but the last. Clusters include sentences.
+            layers: some of `sentences`, `communities`, `clusters`, `entities`, `descriptions`, `statements` and
+                `typed`. None: all but the last two, or none with `without`. Clusters include sentences.
             progress, budget_tokens: as `index`, for statements and reports.
             reports: `llm`: the chat model writes the reports of communities; `extractive`: they are sentences of the
                 corpus. None: as before, at first extractive.
+            graph_schema: the types of entities and of relationships that statements and the typed graph have: the path
+                of a JSON file, or what is in it. The corpus keeps it. None: as before, at first none.
+            prefix: what labels and relationship types of the typed graph begin with. None: that of the schema.
+            without: layers to remove: `typed`.
             dry_run: only estimate what the chat model would cost.
 
         Raises:
             FingerprintError: the models of the corpus are not available.
-            ConfigurationError: statements or reports need a chat model, and none is configured.
+            ConfigurationError: statements or reports need a chat model, and none is configured; or another graph uses
+                names of the typed graph.
             BudgetError: the budget is used up. The replies so far are cached.
-            InputError: a layer is unknown, or others change the corpus all the time.
+            InputError: a layer is unknown, the schema cannot be used, or others change the corpus all the time.
         """
-        how = layers, progress, budget_tokens
-        return self._run(enriching.enrich(self.models, corpus, *how, reports=reports, dry_run=dry_run))
+        return self._run(
+            enriching.enrich(
+                self.models,
+                corpus,
+                layers,
+                progress,
+                budget_tokens,
+                reports=reports,
+                graph_schema=graph_schema,
+                prefix=prefix,
+                without=without,
+                dry_run=dry_run,
+            )
+        )
 
     def reindex(self, *, corpus: str, progress: Progress | None = None) -> ReindexReport:
         """Give a corpus the vectors of the embedding model of the settings, or of `embedder`.

@@ -32,6 +32,7 @@ from e2g_neo4j.errors import AccessError, ConfigurationError, E2GError, InputErr
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.archive.importing import Archive
 from e2g_neo4j.graph.catalog import choose_document, choose_documents
+from e2g_neo4j.indexing.graph_schema import GraphSchema, read_text
 from e2g_neo4j.indexing.operations import Source
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.runtime.loopback import without_proxy
@@ -93,6 +94,9 @@ def request(
     @like(method)
     def call(self: RemoteE2G, corpus: str, progress: Progress | None = None, **rest: Any) -> T:
         path = corpus_path(corpus, *(rest.pop(part[1:-1]) if part[0] == "{" else part for part in parts))
+        if isinstance(rest.get("graph_schema"), Path):  # the service reads no files
+            GraphSchema.read(rest["graph_schema"])
+            rest["graph_schema"] = json.loads(read_text(rest["graph_schema"]))
         if "query" in rest:
             rest["q"] = rest.pop("query")
         content = {"params": collect_arguments(**rest)} if verb == "GET" else {"json": rest or None}

@@ -105,6 +105,7 @@ def _held(properties: Mapping[str, Any], exact: bool) -> dict[str, Any]:
             "sentence_vectors",
             "descriptions",
             "statements",
+            "typed",
         } & properties.keys():
             properties[layer] = properties[layer] == revision
     return {

@@ -1,8 +1,9 @@
 // Read the nodes of a corpus that queries see, its documents, and its split names. Counts of words are left out: they are
-// counted again.
+// counted again. So is the typed graph.
 // $corpus
 // → key, labels, properties
 MATCH (n:Document|Chunk|Window|Summary|Entity|Alias|Corpus|Community|Cluster|Statement)
 WHERE n.corpus = $corpus AND (NOT n:Entity OR n.chunks > 0)
-RETURN elementId(n) AS key, [label IN labels(n) WHERE label <> 'E2GImported'] AS labels,
-       n {.*, corpus: null, run: null, import_key: null} AS properties
+RETURN elementId(n) AS key, [label IN labels(n) WHERE NOT label IN ['E2GImported', coalesce(n.typed_label, '')]] AS labels,
+       n {.*, corpus: null, run: null, import_key: null, typed_label: null, typed: null, typed_labels: null,
+          typed_types: null, typed_patterns: null, graph_schema: null} AS properties

@@ -5,12 +5,13 @@
 CALL () {
   MATCH (n:Document|Chunk|Window|Summary|Entity|Alias|Corpus|Community|Cluster|Statement)
   WHERE n.corpus = $corpus
-  UNWIND keys(n) AS name
+  UNWIND [name IN keys(n) WHERE NOT name STARTS WITH 'typed' AND name <> 'graph_schema'] AS name
   RETURN false AS edge, name, valueType(n[name]) AS type
   UNION
   MATCH (n:Document|Chunk|Window|Summary|Entity|Alias|Corpus|Community|Cluster|Statement)
   WHERE n.corpus = $corpus
   MATCH (n)-[r]->()
+  WHERE r.statements IS NULL
   UNWIND keys(r) AS name
   RETURN true AS edge, name, valueType(r[name]) AS type
 }

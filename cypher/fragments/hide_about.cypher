@@ -7,6 +7,7 @@ CALL (e) {
 }
 CALL (e) {
   MATCH (e)<-[:SUBJECT|OBJECT]-(about:Statement)
+  // include: hide_typed
   REMOVE about:Statement
   SET about:E2GRetired
 }

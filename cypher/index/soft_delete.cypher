@@ -32,11 +32,12 @@ CALL (gone) {
 }
 CALL (gone) {
   UNWIND gone AS n
-  MATCH (n)<-[:STATED_IN]-(stated:Statement)
-  REMOVE stated:Statement
-  SET stated:E2GRetired
-  WITH stated
-  MATCH (stated)-[:SUBJECT]->(described:Entity)
+  MATCH (n)<-[:STATED_IN]-(about:Statement)
+  // include: hide_typed
+  REMOVE about:Statement
+  SET about:E2GRetired
+  WITH about
+  MATCH (about)-[:SUBJECT]->(described:Entity)
   REMOVE described.description, described.description_chunk
 }
 CALL (gone) {
@@ -48,7 +49,7 @@ CALL (gone) {
 UNWIND entities AS e
 WITH e
 WHERE NOT EXISTS { (e)-[:FROM_CHUNK]->(c) WHERE NOT c:E2GRetired }
-REMOVE e:Entity
+REMOVE e:Entity:$(CASE WHEN e.typed_label IS NULL THEN [] ELSE [e.typed_label] END)
 SET e:E2GRetired
 WITH e
 // include: hide_about

@@ -29,24 +29,15 @@ from e2g_neo4j.answering.cypher_expressions import Expressions, UnreadableStatem
 from e2g_neo4j.graph.doctor import OWN_PROPERTIES
 from e2g_neo4j.graph.read_only import Explained
 from e2g_neo4j.settings import MAX_HOPS
+from e2g_neo4j.types.ids import OWN_TYPES
 
 LONGEST = 5000
 """Maximum characters of a statement."""
 
 _PATHS = frozenset(["shortestpath", "allshortestpaths"])
 
-
-OWN_TYPES = frozenset(
-    [
-        *("ALIAS_OF", "CHILD_OF", "CO_OCCURS", "FROM_CHUNK", "FROM_DOCUMENT", "IN_CLUSTER", "IN_COMMUNITY"),
-        *("MIGRATED_TO", "NEXT_CHUNK", "OBJECT", "PARENT", "PART_OF", "QUOTES", "REFERS_TO", "REPEATED"),
-        *("STANDS_FOR", "STATED_IN", "SUBJECT"),
-    ]
-)
-"""Relationship types of this project, which the prompt explains."""
-
 LEAVING = frozenset(["REFERS_TO", "STANDS_FOR"])
-"""Those of them that lead to nodes of the user, which other corpora share. No other one leaves a corpus."""
+"""Own types that lead to nodes of the user, which other corpora share. No other one leaves a corpus."""
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 from neo4j import Driver
 
 from e2g_neo4j.answering.cypher_expressions import UnreadableStatement
-from e2g_neo4j.answering.cypher_parser import OWN_TYPES, Walled, check_plan, wall_in
+from e2g_neo4j.answering.cypher_parser import Walled, check_plan, wall_in
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError, UnusableReplyError
 from e2g_neo4j.graph.doctor import OWN_PROPERTIES
 from e2g_neo4j.graph.read_only import RejectedStatementError, Rows, open_read
@@ -26,7 +26,7 @@ from e2g_neo4j.retrieval.options import check_question
 from e2g_neo4j.runtime.cypher import load
 from e2g_neo4j.runtime.requests import CallDriver, Chat, Operation, Read
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, ChatUsage
-from e2g_neo4j.types.ids import HIDDEN_LABELS
+from e2g_neo4j.types.ids import HIDDEN_LABELS, OWN_TYPES
 from e2g_neo4j.types.statements import StatementResult
 
 PROMPT = Path(__file__).with_name("prompts") / "cypher.txt"
@@ -64,8 +64,8 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
     [state] = yield Read("query/has_documents", {"corpus": corpus})
     if not state["found"]:
         raise CorpusNotFoundError(corpus)
-    [names] = yield Read("query/graph_names", {"limit": NAMES})
-    instructions, shown = fence(load_prompt(PROMPT, settings.prompts), _other_graphs(names), rows=ROWS)
+    [names] = yield Read("query/graph_names", {"corpus": corpus, "limit": NAMES})
+    instructions, shown = fence(load_prompt(PROMPT, settings.prompts), _further_names(names), rows=ROWS)
     parameters = {"corpus": corpus}
     problem, used = "", ChatUsage()
     not_run: InputError | None = None
@@ -169,13 +169,23 @@ def refusal_error(statement: str, why: str) -> InputError:
     return InputError(f"The statement of the chat model was not run, because {why}: {statement}")
 
 
-def _other_graphs(names: Mapping[str, list[str]]) -> str:
-    """Return the names of the other graphs, as the prompt lists them."""
-    labels = [one for one in names["labels"] if one not in OWN_PROPERTIES and one not in HIDDEN_LABELS]
+def _further_names(names: Mapping[str, list[str] | None]) -> str:
+    """Return the names of the typed graph and of other graphs, as the prompt lists them."""
+    of_labels, of_types, patterns = (names.get(kind) or [] for kind in ("typed_labels", "typed_types", "patterns"))
+    typed = [
+        "Typed graph:",
+        *(f"(:{label}): an entity" for label in of_labels),
+        *(f"{pattern} {{count, valid_from, valid_to}}" for pattern in patterns),
+        "",
+        "Other graphs:",
+    ]
+    known = {*OWN_PROPERTIES, *HIDDEN_LABELS, *of_labels}
+    labels = [one for one in names["labels"] or () if one not in known]
     own = {name for properties in OWN_PROPERTIES.values() for name in properties}
     lines = (
         ("Labels", labels),
-        ("Relationship types", [one for one in names["types"] if one not in OWN_TYPES]),
-        ("Properties", [one for one in names["properties"] if one not in own]),
+        ("Relationship types", [one for one in names["types"] or () if one not in OWN_TYPES and one not in of_types]),
+        ("Properties", [one for one in names["properties"] or () if one not in own]),
     )
-    return "\n".join(f"{kind}: {', '.join(found)}" for kind, found in lines) if labels else "None."
+    others = "\n".join(f"{kind}: {', '.join(found)}" for kind, found in lines) if labels else "None."
+    return "\n".join([*(typed if of_labels or of_types else []), others])

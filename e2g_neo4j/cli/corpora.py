@@ -23,7 +23,7 @@ from e2g_neo4j.graph.catalog import choose_documents
 from e2g_neo4j.graph.schema import ALL_PARTS
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.properties import parse_property
-from e2g_neo4j.types.reports import DEFAULT_LAYERS, Layer, ReportKind
+from e2g_neo4j.types.reports import DEFAULT_LAYERS, Layer, Removable, ReportKind
 
 
 def index(
@@ -199,13 +199,37 @@ def entities(
 def enrich(
     corpus: ExistingCorpus = None,
     layers: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--with",
             help="What to make, separated by commas: sentences, communities, clusters, entities, descriptions, "
-            "statements.",
+            f"statements, typed. (default: {','.join(DEFAULT_LAYERS)})",
+            show_default=False,
         ),
-    ] = ",".join(DEFAULT_LAYERS),
+    ] = None,
+    typed: Annotated[
+        bool, typer.Option("--typed", help="Also make the typed graph of statements, as `typed` in --with.")
+    ] = False,
+    graph_schema: Annotated[
+        Path | None,
+        typer.Option(
+            "--schema",
+            metavar="FILE",
+            help="The types of entities and relationships, in JSON. (default: as before)",
+            show_default=False,
+        ),
+    ] = None,
+    prefix: Annotated[
+        str | None,
+        typer.Option(
+            "--prefix",
+            help="What labels and relationship types of the typed graph begin with. (default: as before)",
+            show_default=False,
+        ),
+    ] = None,
+    without: Annotated[
+        Removable | None, typer.Option("--without", help="The layer to remove: typed.", show_default=False)
+    ] = None,
     reports: Annotated[
         ReportKind | None,
         typer.Option(
@@ -221,11 +245,14 @@ def enrich(
     """Find communities of entities and clusters of chunks, embed sentences and the names of entities.
 
     Entities are also described, each by a sentence of the corpus. The chat model extracts statements, if they are
-    named. With `--reports llm`, it writes the reports of communities.
+    named. With `--reports llm`, it writes the reports of communities. With `--typed`, statements become relationships
+    between entities, whose types are their labels.
 
     Later changes keep all of them up to date.
     """
-    named = cast(list[Layer], [name.strip() for name in layers.split(",") if name.strip()])
+    named = None if layers is None else cast(list[Layer], [name.strip() for name in layers.split(",") if name.strip()])
+    if typed:
+        named = list(dict.fromkeys([*(DEFAULT_LAYERS if named is None else named), "typed"]))
     with E2G() as e2g, show_progress(quiet=as_json) as progress:
         report = e2g.enrich(
             corpus=choose_corpus(e2g, corpus),
@@ -233,6 +260,9 @@ def enrich(
             progress=progress,
             budget_tokens=budget_tokens,
             reports=reports,
+            graph_schema=graph_schema,
+            prefix=prefix,
+            without=[without] if without else [],
             dry_run=dry_run,
         )
     print_result(report, show.print_enrichment, as_json=as_json)

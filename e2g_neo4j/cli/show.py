@@ -171,8 +171,13 @@ def layer(out: Console, corpus: str, name: Layer, report: LayerReport) -> None:
             out.print(f"{has}{plural(report.total, 'cluster')} on {levels}: {made}")
         case "statements":
             out.print(f"{has}{plural(report.total, 'statement')}, {report.made} new.")
+        case "typed":
+            labelled = plural(report.labelled, "labelled entity", "labelled entities")
+            out.print(f"{has}{plural(report.total, 'typed relationship')}, {report.made} new, and {labelled}.")
     if report.unmatched:
         out.print(f"Left out, because they are about no entity of the text: {plural(report.unmatched, 'statement')}.")
+    if report.outside:
+        out.print(f"Not typed, because they fit no relationship of the schema: {plural(report.outside, 'statement')}.")
     if report.unreadable:
         what = "Reports that are extractive, because replies" if name == "communities" else "Replies that"
         out.print(

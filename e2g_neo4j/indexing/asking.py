@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
-from e2g_neo4j.indexing.layer import RepliesMissingError
+from e2g_neo4j.indexing.layer import NotMadeError
 from e2g_neo4j.models.chat.prompts import fill_prompt, load_prompt, text_request
 from e2g_neo4j.models.chat.until_usable import JudgedReply, ask_metered
 from e2g_neo4j.models.chat.usage import UsageMeter
@@ -42,7 +42,7 @@ class TextTask(ABC):
     Args:
         model: The chat model.
         prompts: A folder with prompts that replace the bundled ones.
-        further: Bundled prompt files that are added to the prompt.
+        further: Prompts that are added to it.
 
     Attributes:
         level: Where its usage is counted. Summaries have the levels from 1.
@@ -61,10 +61,10 @@ class TextTask(ABC):
     schema: Mapping[str, Any] | None = None
 
     def __init__(
-        self, model: ChatModel, *, prompts: Path | None = None, concurrency: int = 1, further: Sequence[Path] = ()
+        self, model: ChatModel, *, prompts: Path | None = None, concurrency: int = 1, further: Sequence[str] = ()
     ) -> None:
         self.model, self.concurrency = model, concurrency
-        self._instructions = "\n\n".join(load_prompt(one, prompts) for one in (self.prompt, *further))
+        self._instructions = "\n\n".join([load_prompt(self.prompt, prompts), *further])
         self._again = load_prompt(self.prompt.with_name(f"{self.prompt.stem}_retry.txt"), prompts)
         identity = json.dumps([model.name, self._instructions, self._again])
         self.name = f"{self.stage}-{sha256(identity.encode()).hexdigest()[:12]}"
@@ -229,11 +229,11 @@ class CachedReplies:
 
 
 def ask_model(corpus: str, task: TextTask | None, meter: UsageMeter, progress: Progress) -> Replies:
-    """Return a function that asks a chat model. Without a task, it raises RepliesMissingError."""
+    """Return a function that asks a chat model. Without a task, it raises NotMadeError."""
 
     def ask(missing: Mapping[str, str]) -> Operation[Mapping[str, str]]:
         if task is None:
-            raise RepliesMissingError(
+            raise NotMadeError(
                 f"A chat model writes the reports of the corpus {corpus!r}, and none is configured: set "
                 "E2G_CHAT_MODEL, such as ollama:NAME, or run `e2g enrich --with communities --reports extractive "
                 f"--corpus {shlex.quote(corpus)}`."

@@ -16,7 +16,7 @@ from e2g_neo4j.indexing.asking import key_of, read_replies
 from e2g_neo4j.indexing.communities.elements import StoredStatement, read_statements
 from e2g_neo4j.indexing.communities.merging import DescriptionMerger, long_groups, parse_description, text_to_merge
 from e2g_neo4j.indexing.describing import LONGEST, Place, names_pattern, rate, shorten
-from e2g_neo4j.indexing.layer import Layer, Making, RepliesMissingError
+from e2g_neo4j.indexing.layer import Layer, Making, NotMadeError
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import Operation, Read
@@ -113,7 +113,7 @@ def _describe_by_statements(making: Making, names: Mapping[str, str]) -> Operati
         return {}
     behind = {layer for layer in ("statements", "communities") if state[layer] not in (None, state["revision"])}
     if "statements" in behind or (behind and state["report_models"]):
-        raise RepliesMissingError(
+        raise NotMadeError(
             f"Descriptions are made from the statements of the corpus {making.corpus!r}, and from its reports, which "
             "are out of date: make these before."
         )

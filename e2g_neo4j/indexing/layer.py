@@ -18,6 +18,7 @@ from uuid import uuid4
 from e2g_neo4j.errors import ConfigurationError, CorpusChangedError, CorpusNotFoundError
 from e2g_neo4j.graph.lease import write_locked
 from e2g_neo4j.graph.writer import purge
+from e2g_neo4j.indexing.graph_schema import GraphSchema
 from e2g_neo4j.models.chat.usage import UsageMeter, cost
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import Operation, Read, Write
@@ -35,8 +36,9 @@ class ChangedError(Exception):
     """The corpus has changed while a layer was made."""
 
 
-class RepliesMissingError(Exception):
-    """A chat model would have to be asked, and none may be. The message is for the user."""
+class NotMadeError(Exception):
+    """The layer cannot be made now, such as when a chat model would have to be asked, and none may be. The message is
+    for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Layer:
         name: Its name. Its statements are in the folder of this name.
         revision: The property of the corpus with the revision that the layer was made from. "": it is never outdated.
         making: What happens while it is made, such as "its communities were made".
-        make: Makes it once. Raises ChangedError to be called again, RepliesMissingError if a chat model is missing.
+        make: Makes it once. Raises ChangedError to be called again, NotMadeError if it cannot be made.
         needs: Layers that are made before.
         check: Raises ConfigurationError if the layer cannot be made.
         plan: Estimates what the chat model would cost. None: the layer never needs it.
@@ -60,7 +62,7 @@ class Layer:
     make: Callable[[Making], Operation[LayerReport]]
     needs: tuple[Layer, ...] = ()
     check: Callable[[Models, str, ReportKind | None], Operation[object]] | None = None
-    plan: Callable[[Models, str, ReportKind | None], Operation[LayerReport]] | None = None
+    plan: Callable[[Models, str, ReportKind | None, GraphSchema | None], Operation[LayerReport]] | None = None
     staged: str = ""
 
     def enrich(
@@ -70,24 +72,27 @@ class Layer:
         progress: Progress | None = None,
         meter: UsageMeter | None = None,
         reports: ReportKind | None = None,
+        schema: GraphSchema | None = None,
     ) -> Operation[LayerReport]:
         """Make the layer, or what of it has changed.
 
         Args:
             meter: Counts the use of the chat model. Without it, the chat model is not used.
             reports: Who writes the reports of communities. None: the same as before; at first they are extractive.
+            schema: The schema of statements and of the typed graph. None: the same as before.
 
         Raises:
             NotFoundError: The corpus has no documents.
-            ConfigurationError: A chat model is needed, and none is configured.
+            ConfigurationError: A chat model is needed, and none is configured; or names of the typed graph are taken.
             BudgetError: The budget is used up. The replies so far are cached.
             CorpusChangedError: The corpus kept changing.
         """
         if self.check:
             yield from self.check(models, corpus, reports)
+        making = Making(self, models, corpus, progress, meter, reports, asked=True, given_schema=schema)
         try:
-            return (yield from self.attempt(Making(self, models, corpus, progress, meter, reports, asked=True)))
-        except RepliesMissingError as error:
+            return (yield from self.attempt(making))
+        except NotMadeError as error:
             raise ConfigurationError(str(error)) from None
 
     def update(
@@ -102,7 +107,7 @@ class Layer:
             return
         state = yield from read_state(corpus)
         if state[self.revision] is not None and state[self.revision] != state["revision"]:
-            with suppress(RepliesMissingError):
+            with suppress(NotMadeError):
                 yield from self.attempt(Making(self, models, corpus, progress, meter))
 
     def attempt(self, making: Making) -> Operation[LayerReport]:
@@ -132,6 +137,7 @@ class Making:
     Attributes:
         meter: Counts the use of the chat model. None: it must not be asked.
         reports: Who writes the reports of communities. None: the same as before.
+        given_schema: The schema that the corpus is to have. None: the same as before.
         asked: Whether somebody asked for the layer, as opposed to an update.
         state: The row of `layers/state` that this attempt has read.
         attempt: The number of the attempt, from 0.
@@ -147,6 +153,7 @@ class Making:
     progress: Progress | None = None
     meter: UsageMeter | None = None
     reports: ReportKind | None = None
+    given_schema: GraphSchema | None = None
     asked: bool = False
     state: Mapping[str, Any] = field(default_factory=dict)
     attempt: int = 0
@@ -157,6 +164,11 @@ class Making:
 
     def __post_init__(self) -> None:
         self.used = self.meter or UsageMeter()
+
+    @property
+    def schema(self) -> GraphSchema:
+        """The schema that the corpus has, or is to have."""
+        return self.given_schema or GraphSchema.load(self.state["graph_schema"])
 
     def show(self, stage: str, done: int, total: int) -> None:
         if self.progress:

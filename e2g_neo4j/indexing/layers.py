@@ -7,15 +7,16 @@ from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
 from e2g_neo4j.indexing.descriptions import DESCRIPTIONS
 from e2g_neo4j.indexing.statements.layer import STATEMENTS
+from e2g_neo4j.indexing.typed.layer import TYPED
 from e2g_neo4j.indexing.vector_layers import ENTITIES, SENTENCES
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.types.reports import Progress
 
-LAYERS = (SENTENCES, ENTITIES, CLUSTERS, STATEMENTS, COMMUNITIES, DESCRIPTIONS)
-"""All layers, in the order in which they are made. Reports of communities may be made from statements, and descriptions
-from both."""
+LAYERS = (SENTENCES, ENTITIES, CLUSTERS, STATEMENTS, TYPED, COMMUNITIES, DESCRIPTIONS)
+"""All layers, in the order in which they are made. The typed graph, communities and descriptions may be made from
+statements."""
 
 
 def update(

@@ -25,6 +25,7 @@ from e2g_neo4j.types.statements import ParameterType, StatementResult, Template,
 BUNDLED = (
     *("chunks_with_both", "count_mentions", "count_of_type", "count_together", "documents_about", "entities_of_type"),
     *("first_and_last_mention", "mentioned_with", "most_mentioned", "neighbours_of"),
+    "related_by_type",
 )
 """The bundled templates."""
 

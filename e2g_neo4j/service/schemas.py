@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from e2g_neo4j.answering.methods import MethodName, tell_methods
 from e2g_neo4j.errors import InputError
+from e2g_neo4j.indexing.graph_schema import GraphSchema
 from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
 from e2g_neo4j.types.properties import MAX_PROPERTIES, check_names, check_properties
-from e2g_neo4j.types.reports import DocumentInfo, Layer, ReportKind
+from e2g_neo4j.types.reports import DocumentInfo, Layer, Removable, ReportKind
 from e2g_neo4j.types.results import Evidence, Turn
 from e2g_neo4j.types.service import KeyInfo, Scope, TaskInfo
 
@@ -195,8 +196,21 @@ class NewLayers(Body):
 
     layers: Annotated[list[Layer], Field(min_length=1, max_length=10, fail_fast=True)] | None = None
     reports: ReportKind | None = None
+    graph_schema: dict[str, Any] | None = None
+    prefix: Annotated[str, Field(max_length=100)] | None = None
+    without: Annotated[list[Removable], Field(max_length=10, fail_fast=True)] | None = None
     budget_tokens: Budget = None
     dry_run: bool = False
+
+    @field_validator("graph_schema")
+    @classmethod
+    def _check_schema(cls, given: dict[str, Any] | None) -> dict[str, Any] | None:
+        if given is not None:
+            try:
+                GraphSchema.read(given)
+            except InputError as error:
+                raise ValueError(str(error)) from None
+        return given
 
     @model_validator(mode="after")
     def _with_communities(self) -> Self:

@@ -271,7 +271,8 @@ class Alias:
 
 
 class GraphNode(Protocol):
-    """A node: an entity. Its id is the name; the property `description` describes it."""
+    """A node: an entity. Its id is the name; the property `description` describes it. `name` and `aliases`, a list or a
+    text with commas, are other names."""
 
     @property
     def id(self) -> str | int: ...
@@ -282,7 +283,9 @@ class GraphNode(Protocol):
 
 
 class GraphRelationship(Protocol):
-    """A relationship. Its properties `description`, `keywords` and `strength` (1 to 10) are those of the statement."""
+    """A relationship. Its properties `description`, `keywords` and `strength` (1 to 10) are those of the statement.
+    `period`, `date` or `year`, or `valid_from` and `valid_to`, `start_date` and `end_date`, `since` and `until`, say
+    when it holds."""
 
     @property
     def source(self) -> GraphNode: ...

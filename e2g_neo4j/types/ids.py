@@ -27,6 +27,15 @@ HIDDEN_LABELS = frozenset(
 )
 """Labels of what is not published, or belongs to the service, to the cache of summaries or to the migrations."""
 
+OWN_TYPES = frozenset(
+    [
+        *("ALIAS_OF", "CHILD_OF", "CO_OCCURS", "FROM_CHUNK", "FROM_DOCUMENT", "IN_CLUSTER", "IN_COMMUNITY"),
+        *("MIGRATED_TO", "NEXT_CHUNK", "OBJECT", "PARENT", "PART_OF", "QUOTES", "REFERS_TO", "REPEATED"),
+        *("STANDS_FOR", "STATED_IN", "SUBJECT"),
+    ]
+)
+"""Relationship types of this project."""
+
 
 def check_users_label(label: str) -> None:
     """Raise InputError if a label is not one of the user's graph."""

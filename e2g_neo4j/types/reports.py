@@ -9,12 +9,16 @@ from typing import Literal, TypeAlias
 from e2g_neo4j.types.graph import Ambiguity, Link
 from e2g_neo4j.types.properties import StoredProperty
 
-Layer: TypeAlias = Literal["sentences", "communities", "clusters", "entities", "descriptions", "statements"]
+Layer: TypeAlias = Literal["sentences", "communities", "clusters", "entities", "descriptions", "statements", "typed"]
 """What `enrich` makes: vectors of sentences, communities of entities, clusters of chunks, vectors of the names of
-entities, descriptions of entities, and statements, which a chat model extracts."""
+entities, descriptions of entities, statements, which a chat model extracts, and the typed graph, which is made of
+statements."""
 
 DEFAULT_LAYERS: tuple[Layer, ...] = ("sentences", "communities", "clusters", "entities", "descriptions")
 """What `enrich` makes if no layer is named: those that need no chat model."""
+
+Removable: TypeAlias = Literal["typed"]
+"""Layers that `enrich` can remove."""
 
 ReportKind: TypeAlias = Literal["extractive", "llm"]
 """Who writes the reports of communities: they are sentences of the corpus, or a chat model writes them."""
@@ -48,12 +52,16 @@ class LayerReport:
     embedding model, and replies are assumed to have the length that the prompt asks for.
 
     Attributes:
-        total: the number of communities, clusters, descriptions or statements of the corpus; 0 for vectors.
+        total: the number of communities, clusters, descriptions, statements or typed relationships of the corpus; 0 for
+            vectors.
         made: how many of them have a report, summary or text that is new; or how many names, or chunks whose sentences,
             were embedded.
         levels: the number of levels of communities or clusters.
         unreadable: how many replies of the chat model had nothing that could be read. Their reports are extractive.
         unmatched: the number of statements that were left out, because they are about no entity of the text.
+        labelled: the number of entities that have a label of the typed graph.
+        outside: the number of statements about two entities that are no typed relationships, because the schema has no
+            relationship for them, or they have no name for one, or the text takes them for false or suspected.
         usage: the use of the chat model.
         cost: the price of it, in the currency of the configured prices.
     """
@@ -63,6 +71,8 @@ class LayerReport:
     levels: int = 0
     unreadable: int = 0
     unmatched: int = 0
+    labelled: int = 0
+    outside: int = 0
     usage: TokenUsage = field(default_factory=TokenUsage)
     cost: float = 0.0
 

@@ -66,6 +66,8 @@ def place(neo4j_connection: Connection, driver: Driver, tmp_path_factory: pytest
         shutil.copy(LIBRARY / paper, folder / "papers")
     [questions] = [text for language, text in blocks("tuning") if language == "json"]
     (folder / "questions.jsonl").write_text(questions, encoding="utf-8")
+    [schema] = [text for language, text in blocks("statements") if language == "json"]
+    (folder / "schema.json").write_text(schema, encoding="utf-8")
     settings = settings_of(neo4j_connection, workers=1)
     remove(driver, CORPORA)
     with E2G(settings=settings) as e2g:

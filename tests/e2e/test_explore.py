@@ -13,6 +13,8 @@ from urllib.parse import unquote
 
 import pytest
 from at_server import set_variables, settings_of
+from langchain_core.documents import Document
+from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
 from neo4j import Driver, Result
 from neo4j.graph import Graph, Path
 
@@ -44,7 +46,20 @@ def client(neo4j_connection: Connection) -> Iterator[E2G]:
     with E2G(settings=settings) as client:
         client.index([LIBRARY], corpus=CORPUS)
         client.enrich(corpus=CORPUS)
+        name = client.runner.run(example_parameters(CORPUS))["name"]
+        client.add_graph_documents([*related(client, name), *related(client, "Luke Farran")], corpus=CORPUS)
+        client.enrich(corpus=CORPUS, layers=["typed"])
         yield client
+
+
+def related(client: E2G, name: str) -> Iterator[GraphDocument]:
+    """An entity and its neighbour, in a chunk that has both."""
+    [row] = client.run_template("neighbours_of", {"entity": name, "limit": 1}, corpus=CORPUS).rows
+    both = {"first": name, "second": row["neighbour"], "limit": 1}
+    [chunk] = client.run_template("chunks_with_both", both, corpus=CORPUS).rows
+    ends = Node(id=name, type="Person"), Node(id=row["neighbour"])
+    near = Relationship(source=ends[0], target=ends[1], type="IS_NEAR")
+    yield GraphDocument(nodes=[*ends], relationships=[near], source=Document(chunk["text"]))
 
 
 @pytest.fixture(scope="module")

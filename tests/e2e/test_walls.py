@@ -139,6 +139,7 @@ def filled(client: E2G, folder: Path, corpus: str) -> None:
     client.index([folder], corpus=corpus, properties={"wall": 1})
     assert client.enrich(corpus=corpus).layers["communities"].total
     state(client, corpus)
+    assert client.enrich(corpus=corpus, layers=["typed"]).layers["typed"].total
 
 
 def pair(client: E2G, driver: Driver, folder: Path, mine: str, other: str) -> Two:
@@ -299,7 +300,11 @@ def join(client: Any, two: Two) -> None:
 
 
 def enrich(client: Any, two: Two) -> None:
-    """Indexing makes those again that have changed."""
+    """Indexing makes those again that have changed. Both corpora have a typed graph, with the same names."""
+    schema = {"relationships": ["IS_NEAR"]}
+    typed = client.enrich(corpus=two.mine, layers=["typed"], graph_schema=schema, prefix="Wall_").layers["typed"]
+    assert typed.total == typed.made > 0
+    assert client.enrich(corpus=two.mine, without=["typed"]).layers["typed"].total == 0
     (two.library / "ann.txt").write_text("Ann Harper, Dan Hill and Eve Moss met in Paris.")
     client.index([two.library], corpus=two.mine)
     report = client.enrich(corpus=two.mine)

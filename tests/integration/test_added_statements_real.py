@@ -110,6 +110,16 @@ def test_another_corpus_with_the_same_text_has_no_such_statements(
     assert not cached_replies(driver, MODEL, corpora=[corpus, other])
 
 
+def test_other_names_find_the_entity(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, DOCUMENTS)
+    dan = Node(id="person 7", properties={"aliases": ["nobody", "dan"]})
+    meets = Relationship(source=dan, target=Node(id="e", properties={"name": "eve"}), type="MEETS")
+    report = added(driver, corpus, GraphDocument(nodes=[], relationships=[meets], source=Document(SECOND)))
+    assert (report.added, report.unmatched) == (1, 0)
+    assert stated(driver, corpus) == FOUND[2:]
+
+
 def test_a_source_may_name_a_chunk(driver: Driver, corpora: list[str], corpus: str) -> None:
     corpora.append(corpus)
     write(driver, corpus, DOCUMENTS)

@@ -241,6 +241,9 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
             "subject_type: '', object_type: '', status: '', period: ''}), "
             "(s)-[:SUBJECT]->(:Entity), (s)-[:OBJECT]->(:Entity), (s)-[:STATED_IN]->(:Chunk), "
             "(:Corpus {statements: 1, descriptions: 1, statement_models: [''], report_models: [''], unread: ['']}), "
+            "(:Entity {typed_label: ''})-[:TYPED {statements: [''], count: 1, valid_from: '', valid_to: ''}]"
+            "->(:Entity), "
+            "(:Corpus {typed: 1, typed_labels: [''], typed_types: [''], typed_patterns: [''], graph_schema: ''}), "
             "(:UnlinkedChunk)-[:REFERS_TO {kind: '', text: '', windows: [0]}]->"
             "(:Document {losses: [''], title_key: '', link_starts: [0], link_ends: [1], link_targets: ['']})"
         ).consume()
@@ -411,6 +414,7 @@ BEGINNINGS = {
     "state": "WITH *, 'failed' AS state",
     "why": "WITH *, 'It was ended.' AS why",
     "e": "MATCH (e:Entity)",
+    "about": "MATCH (about:Statement)",
     "corpus": "MATCH (corpus:Corpus)",
     "inside": "UNWIND [true] AS inside",
     "links": "UNWIND [1] AS links",

@@ -50,7 +50,7 @@ def test_the_sentence_with_the_fewest_other_names_describes(driver: Driver, corp
     before = snapshot(driver, other, exact=True)
     assert describe(driver, corpus) == 5
     found = described(driver, corpus)
-    texts = {chunk.id: chunk.text for document in DOCUMENTS for chunk in document.chunks}
+    texts = {chunk.id: one.text[chunk.start : chunk.end] for one in DOCUMENTS for chunk in one.chunks}
     for key, (text, chunk) in found.items():
         assert key in (text or "")
         assert (text or "") in " ".join(texts[chunk or ""].split())

@@ -14,6 +14,12 @@ from neo4j import Driver
 from stated import state
 from test_cypher import columns_told, explained, texts, values_of, whole
 from test_migrate import real_tool
+from test_typed_real import (  # noqa: F401 (they run here too: names of labels and types are given as values)
+    test_names_of_others_are_refused,
+    test_removing_leaves_nothing,
+    test_statements_become_relationships_and_labels,
+    test_what_is_deleted_is_gone_at_once_and_the_layer_follows,
+)
 
 from e2g_neo4j import E2G
 from e2g_neo4j.documents.files import from_text

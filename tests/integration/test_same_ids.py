@@ -34,7 +34,9 @@ from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
 from e2g_neo4j.indexing.descriptions import DESCRIPTIONS
 from e2g_neo4j.indexing.entity_linking import unlink
+from e2g_neo4j.indexing.graph_schema import GraphSchema
 from e2g_neo4j.indexing.statements.layer import STATEMENTS
+from e2g_neo4j.indexing.typed.layer import TYPED
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.cypher import Variant, folder, load
@@ -53,6 +55,7 @@ READS = sorted(
         "entities",
         "descriptions",
         "statements",
+        "typed",
         "link",
         "adopt",
         "reindex",
@@ -230,6 +233,7 @@ def fill(driver: Driver, corpus: str, documents: list[NaiveDocument], label: str
     stating: Any = Models(Model({WORD: f"{WORD} | knows | bob | They know.\n{WORD} | is | - | There is one."}))
     driven(perform, STATEMENTS.enrich(stating, corpus, None, UsageMeter()))
     driven(perform, DESCRIPTIONS.enrich(MODELS, corpus, None))
+    driven(perform, TYPED.enrich(stating, corpus, schema=GraphSchema().with_prefix("E2G_")))
 
 
 def complete(driver: Driver, corpus: str, label: str) -> None:

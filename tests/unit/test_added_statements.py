@@ -85,6 +85,25 @@ def test_relationships_and_descriptions_are_statements() -> None:
     ]
 
 
+def test_other_names_and_dates_are_taken() -> None:
+    ann = Node(id="person 1", properties={"name": "Ann", "aliases": ["Miss  Ann", 3, "person 1", "x" * 201]})
+    bob = Node(id="Bob", properties={"aliases": "Robert; Bobby,"})
+    document = GraphDocument(
+        nodes=[],
+        relationships=[
+            related(ann, "KNOWS", bob, period="in May", year=1890),
+            related(ann, "KNOWS", bob, year=1890),
+            related(ann, "KNOWS", bob, start_date="1890", until="1893"),
+            related(ann, "KNOWS", bob, valid_to="1893"),
+        ],
+        source=Document(""),
+    )
+    claims = [one for one in claims_of(document) if one]
+    assert [one.period for one in claims] == ["in May", "1890", "from 1890 until 1893", "until 1893"]
+    assert {(one.subject_names, one.object_names) for one in claims} == {(("Ann", "Miss Ann"), ("Robert", "Bobby"))}
+    assert AddedText.load(AddedText.of("text", tuple(claims)).dump()).claims == tuple(claims)
+
+
 def test_the_source_may_name_a_chunk() -> None:
     def ids(**fields: Any) -> list[str]:
         return chunk_ids(GraphDocument(nodes=[], relationships=[], source=Document("text", **fields)))

@@ -19,7 +19,7 @@ from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply
 
 GOOD = "MATCH (e:Entity {corpus: $corpus}) RETURN e.name AS name"
-NAMES = {
+NAMES: dict[str, list[str] | None] = {
     "labels": ["Entity", "Statement", "E2GKey", "__Neo4jMigration", "Ship"],
     "types": ["CO_OCCURS", "STATED_IN", "IN_CLUSTER", "SAILED_TO"],
     "properties": ["name", "predicate", "mast"],
@@ -85,6 +85,21 @@ def test_the_result_has_statement_rows_calls_and_tokens() -> None:
     assert "Labels: Ship\nRelationship types: SAILED_TO\nProperties: mast\n" in asked.user
     assert "$corpus" in asked.system
     assert asked.user.split("\n")[0].strip("<>") in asked.system
+
+
+def test_the_prompt_lists_the_typed_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    typed = {
+        "labels": [*(NAMES["labels"] or ()), "Person"],
+        "types": [*(NAMES["types"] or ()), "MARRIED_TO"],
+        "typed_labels": ["Person"],
+        "typed_types": ["MARRIED_TO"],
+        "patterns": ["(:Person)-[:MARRIED_TO]->(:Person)"],
+    }
+    monkeypatch.setitem(globals(), "NAMES", NAMES | typed)
+    _, seen = run([GOOD], results=iter([Rows(("name",), (), False)]))
+    [asked] = [one.request.user for one in seen if isinstance(one, Chat)]
+    pattern = "(:Person)-[:MARRIED_TO]->(:Person) {count, valid_from, valid_to}"
+    assert f"Typed graph:\n(:Person): an entity\n{pattern}\n\nOther graphs:\nLabels: Ship\n" in asked
 
 
 def test_a_rejected_statement_is_written_again_with_the_reason() -> None:

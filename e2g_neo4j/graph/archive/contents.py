@@ -353,6 +353,8 @@ class Cached(Row):
 class _Claim(_Stated):
     subject: Line
     object: Line
+    subject_names: Names = []
+    object_names: Names = []
 
 
 class Added(Row):

@@ -26,7 +26,8 @@ from e2g_neo4j.indexing.communities.reports import (
     titles,
 )
 from e2g_neo4j.indexing.communities.writing import Written, write_reports
-from e2g_neo4j.indexing.layer import Layer, Making, RepliesMissingError, hash_of, read_state, with_usage
+from e2g_neo4j.indexing.graph_schema import GraphSchema
+from e2g_neo4j.indexing.layer import Layer, Making, NotMadeError, hash_of, read_state, with_usage
 from e2g_neo4j.indexing.statements.replies import STRENGTH
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.embedding.windows import embed_long
@@ -49,7 +50,9 @@ DIGITS = 6
 """Weights are rounded to as many digits: after updates, their last bits depend on the order of additions."""
 
 
-def plan(models: Models, corpus: str, reports: ReportKind | None = None) -> Operation[LayerReport]:
+def plan(
+    models: Models, corpus: str, reports: ReportKind | None = None, schema: GraphSchema | None = None
+) -> Operation[LayerReport]:
     """Estimate what a chat model would cost that writes the reports; nothing if they are extractive.
 
     Raises:
@@ -160,7 +163,7 @@ def _statements(making: Making, *, written: bool) -> Operation[list[StoredStatem
     if state["statements"] is None:
         return []
     if written and state["statements"] != state["revision"]:
-        raise RepliesMissingError(
+        raise NotMadeError(
             f"The reports of the corpus {corpus!r} are made from its statements, which are out of date: run "
             f"`e2g enrich --with statements,communities --corpus {shlex.quote(corpus)}`."
         )

@@ -12,14 +12,14 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from itertools import accumulate
 from typing import Any
 
 from e2g_neo4j.indexing.statements.chunks import ChunkParts
-from e2g_neo4j.indexing.statements.replies import Claim, read_claim
+from e2g_neo4j.indexing.statements.replies import LONGEST_NAME, Claim, read_claim
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.types.graph import GraphDocument, GraphNode
@@ -40,6 +40,19 @@ ID_NAMES = ("id", "chunk_id")
 
 UNTYPED = "Node"
 """The type that LangChain gives to nodes without one."""
+
+OTHER_NAMES = ("name", "aliases")
+"""Properties of a node with other names for it."""
+
+MOST_NAMES = 20
+"""Other names of a node that are used."""
+
+WHEN, SINCE, UNTIL = (
+    ("period", "date", "year"),
+    ("valid_from", "start_date", "since"),
+    ("valid_to", "end_date", "until"),
+)
+"""Properties of a relationship that say when it holds."""
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -75,7 +88,10 @@ class AddedText:
     def load(cls, text: str) -> AddedText:
         """Return what `dump` has written."""
         held = json.loads(text)
-        claims = tuple(Claim(**{**claim, "keywords": tuple(claim["keywords"])}) for claim in held["claims"])
+        claims = tuple(
+            Claim(**(claim | {name: tuple(each) for name, each in claim.items() if isinstance(each, list)}))
+            for claim in held["claims"]
+        )
         return cls(**{**held, "claims": claims})
 
     def dump(self) -> str:
@@ -110,11 +126,31 @@ def _claim(subject: GraphNode, predicate: str, object: GraphNode | None, propert
         "predicate": predicate,
         "object": str(object.id) if object else "",
         "object_type": _type(object) if object else "",
+        "period": _period(properties),
         "description": _text(properties),
         "keywords": properties.get("keywords") or "",
         "strength": properties.get("strength") or "",
     }
-    return read_claim(held)
+    claim = read_claim(held)
+    if claim is None:
+        return None
+    return replace(claim, subject_names=_other_names(subject), object_names=_other_names(object) if object else ())
+
+
+def _other_names(node: GraphNode) -> tuple[str, ...]:
+    """Return the other names of a node: its properties `name` and `aliases`."""
+    listed = (node.properties.get(name) for name in OTHER_NAMES)
+    names = [one for value in listed for one in (re.split("[,;|]", value) if isinstance(value, str) else value or ())]
+    cleaned = (" ".join(one.split()) for one in names if isinstance(one, str) and len(one) <= LONGEST_NAME)
+    return tuple(dict.fromkeys(one for one in cleaned if one and one != str(node.id)))[:MOST_NAMES]
+
+
+def _period(properties: Mapping[str, Any]) -> str:
+    """Return when a relationship holds, by its properties; "" if they do not say it."""
+    whole, begin, end = (
+        next((str(properties[name]) for name in names if properties.get(name)), "") for names in (WHEN, SINCE, UNTIL)
+    )
+    return whole or " ".join([*([f"from {begin}"] if begin else []), *([f"until {end}"] if end else [])])
 
 
 def _type(node: GraphNode) -> str:
@@ -202,7 +238,8 @@ def _occurrences(words: Iterable[str], added: Iterable[AddedText]) -> Iterator[t
 def _part_about(claim: Claim, parts: Sequence[str]) -> str:
     def mentions(part: str) -> tuple[bool, bool]:
         words = _words_of(part)
-        return _last_word(claim.subject) in words, _last_word(claim.object) in words
+        subject, object = (claim.subject, *claim.subject_names), (claim.object, *claim.object_names)
+        return any(_last_word(one) in words for one in subject), any(_last_word(one) in words for one in object)
 
     return max(parts, key=mentions)
 

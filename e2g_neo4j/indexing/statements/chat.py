@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 from e2g_neo4j.indexing.asking import SummaryCache, TextTask, key_of
+from e2g_neo4j.indexing.graph_schema import GraphSchema, Type
 from e2g_neo4j.indexing.statements.replies import STATUSES, STRONGEST, Claim, parse
+from e2g_neo4j.indexing.typed.names import DESCRIBED, OTHER, RELATED
 from e2g_neo4j.models.chat.base import TooLongError
 from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, number_schema, object_schema
-from e2g_neo4j.models.chat.prompts import fault_of_empty
+from e2g_neo4j.models.chat.prompts import fault_of_empty, fill_prompt, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import JudgedReply
 from e2g_neo4j.models.chat.usage import UsageMeter
+from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatUsage
 from e2g_neo4j.types.documents import TokenSpans
@@ -30,6 +33,8 @@ REPLY_TOKENS = 700
 
 LEVEL = 0
 """Where the usage of the chat model for statements is counted. Summaries have the levels from 1."""
+
+NO_SCHEMA = GraphSchema()
 
 _PROMPTS = Path(__file__).with_name("prompts")
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
@@ -48,10 +53,53 @@ _CLAIM_FIELDS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def statements_schema(least: int, *, claims: bool = False) -> dict[str, Any]:
-    """Return the schema of a reply with so many statements at least. Claims have a status and a period, too."""
-    statement = object_schema(**_FIELDS, **(_CLAIM_FIELDS if claims else {}))
-    return object_schema(statements=list_schema(statement, MOST, least=least))
+def statements_schema(least: int, *, claims: bool = False, graph_schema: GraphSchema = NO_SCHEMA) -> dict[str, Any]:
+    """Return the JSON schema of a reply with so many statements at least. Claims have a status and a period, too.
+    Statements for a schema have a period, and its names."""
+    fields = {**_FIELDS, **(_CLAIM_FIELDS if claims else {})}
+    if graph_schema != NO_SCHEMA:
+        fields["period"] = TEXT
+    if graph_schema.relationships:
+        fields["predicate"] = _one_of(*(one.name for one in graph_schema.relationships), DESCRIBED, RELATED)
+    if graph_schema.entities:
+        fields["subject_type"] = _one_of(*(one.name for one in graph_schema.entities), OTHER)
+        fields["object_type"] = _one_of(*(one.name for one in graph_schema.entities), OTHER, "")
+    return object_schema(statements=list_schema(object_schema(**fields), MOST, least=least))
+
+
+def _one_of(*names: str) -> dict[str, Any]:
+    return {"type": "string", "enum": [*dict.fromkeys(names)]}
+
+
+def _further_prompts(prompts: Path | None, claims: bool, graph_schema: GraphSchema) -> Iterator[str]:
+    """Yield what the prompt says about claims and about the schema."""
+    if claims:
+        yield load_prompt(_PROMPTS / "claims.txt", prompts)
+    if graph_schema.entities:
+        types = _lines(graph_schema.entities)
+        yield _filled(_PROMPTS / "entity_types.txt", prompts, types=types, other=OTHER)
+    if graph_schema.relationships:
+        types = _lines(graph_schema.relationships)
+        yield _filled(_PROMPTS / "relationship_types.txt", prompts, types=types, described=DESCRIBED, related=RELATED)
+
+
+def _filled(prompt: Path, prompts: Path | None, **values: str) -> str:
+    return fill_prompt(load_prompt(prompt, prompts), **values).replace("$", "$$")
+
+
+def _lines(types: Iterable[Type]) -> str:
+    """Return a line about each type, as the prompts list them."""
+    return "\n".join(
+        " ".join(
+            [
+                f"- {one.name}",
+                *([f"({', '.join(f'{a or OTHER} to {b or OTHER}' for a, b in one.patterns)})"] if one.patterns else []),
+                *([f"= {', '.join(one.aliases)}"] if one.aliases else []),
+            ]
+        )
+        + (f": {' '.join(one.description.split())}" if one.description else "")
+        for one in types
+    )
 
 
 class StatementTask(TextTask):
@@ -59,6 +107,7 @@ class StatementTask(TextTask):
 
     Args:
         claims: whether statements have a status and a period.
+        graph_schema: the types and relationships that it is told to find.
     """
 
     stage, level = "statements", LEVEL
@@ -66,11 +115,17 @@ class StatementTask(TextTask):
     least: ClassVar[int]
 
     def __init__(
-        self, model: ChatModel, *, prompts: Path | None = None, concurrency: int = 1, claims: bool = False
+        self,
+        model: ChatModel,
+        *,
+        prompts: Path | None = None,
+        concurrency: int = 1,
+        claims: bool = False,
+        graph_schema: GraphSchema = NO_SCHEMA,
     ) -> None:
-        further = [_PROMPTS / "claims.txt"] if claims else []
+        further = [*_further_prompts(prompts, claims, graph_schema)]
         super().__init__(model, prompts=prompts, concurrency=concurrency, further=further)
-        self.schema = statements_schema(self.least, claims=claims)
+        self.schema = statements_schema(self.least, claims=claims, graph_schema=graph_schema)
 
     def judge(self, reply: ChatReply) -> JudgedReply:
         """Return a reply without thinking, and how many statements it has."""
@@ -108,13 +163,22 @@ class StatementExtractor(StatementTask):
         prompts: Path | None = None,
         concurrency: int = 1,
         claims: bool = False,
+        graph_schema: GraphSchema = NO_SCHEMA,
         gleanings: int = 0,
     ) -> None:
-        super().__init__(model, prompts=prompts, concurrency=concurrency, claims=claims)
-        self._missed = [MissedStatements(model, prompts=prompts, claims=claims)] * gleanings
+        super().__init__(model, prompts=prompts, concurrency=concurrency, claims=claims, graph_schema=graph_schema)
+        missed = MissedStatements(model, prompts=prompts, claims=claims, graph_schema=graph_schema)
+        self._missed = [missed] * gleanings
         self._alone = self.name
         if gleanings:
             self.name = f"{self.name}-{gleanings}-{self._missed[0].name}"
+
+    @classmethod
+    def of(cls, models: Models, graph_schema: GraphSchema = NO_SCHEMA) -> StatementExtractor | None:
+        """Return the extractor of the configured chat model; None without one."""
+        if models.chat_model is None:
+            return None
+        return cls(models.chat_model, **cls.options(models.settings), graph_schema=graph_schema)
 
     @classmethod
     def options(cls, settings: Settings) -> dict[str, Any]:

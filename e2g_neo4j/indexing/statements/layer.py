@@ -17,11 +17,13 @@ from typing import Any, TypeAlias
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError
 from e2g_neo4j.graph.lease import write_locked
 from e2g_neo4j.indexing.asking import SummaryCache, ask_about, read_replies
-from e2g_neo4j.indexing.layer import Layer, Making, RepliesMissingError, read_state, with_usage
+from e2g_neo4j.indexing.graph_schema import GraphSchema
+from e2g_neo4j.indexing.layer import Layer, Making, NotMadeError, read_state, with_usage
 from e2g_neo4j.indexing.statements.added import AddedText, chunk_ids, claims_of, key_of, place, read_added
-from e2g_neo4j.indexing.statements.chat import LEVEL, StatementExtractor
+from e2g_neo4j.indexing.statements.chat import LEVEL, NO_SCHEMA, StatementExtractor
 from e2g_neo4j.indexing.statements.chunks import ChunkParts, entity_of, read_chunks, texts_of
 from e2g_neo4j.indexing.statements.replies import Claim, ParsedReply, parse
+from e2g_neo4j.indexing.typed.layer import count_outside
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import split_batches
@@ -93,7 +95,7 @@ def add(
         yield write_locked("statements/add", corpus, rows=batch)
     try:
         report = yield from STATEMENTS.attempt(Making(STATEMENTS, models, corpus, progress))
-    except RepliesMissingError as error:
+    except NotMadeError as error:
         raise InputError(f"The graph documents are kept, but {error}") from None
     return GraphDocumentReport(
         graph_documents=len(documents),
@@ -106,7 +108,9 @@ def add(
     )
 
 
-def plan(models: Models, corpus: str, reports: ReportKind | None = None) -> Operation[LayerReport]:
+def plan(
+    models: Models, corpus: str, reports: ReportKind | None = None, schema: GraphSchema | None = None
+) -> Operation[LayerReport]:
     """Estimate what the chat model would cost; nothing if all statements are of added graph documents.
 
     Raises:
@@ -116,7 +120,7 @@ def plan(models: Models, corpus: str, reports: ReportKind | None = None) -> Oper
     state = yield from read_state(corpus)
     if not state["found"]:
         raise CorpusNotFoundError(corpus)
-    extractor = _require_extractor(models, state)
+    extractor = _require_extractor(models, state, schema or GraphSchema.load(state["graph_schema"]))
     if extractor is None:
         return LayerReport()
     chunks = yield from read_chunks(models, corpus, [extractor.name])
@@ -129,13 +133,13 @@ def plan(models: Models, corpus: str, reports: ReportKind | None = None) -> Oper
 
 
 def _check(models: Models, corpus: str, reports: ReportKind | None) -> Operation[None]:
-    _require_extractor(models, (yield from read_state(corpus)))
+    _require_extractor(models, (yield from read_state(corpus)), NO_SCHEMA)
 
 
-def _require_extractor(models: Models, state: Mapping[str, Any]) -> StatementExtractor | None:
+def _require_extractor(models: Models, state: Mapping[str, Any], schema: GraphSchema) -> StatementExtractor | None:
     """Return the extractor of the configured chat model. None without one, if all statements of the corpus are of added
     graph documents; else raises ConfigurationError."""
-    extractor = StatementExtractor.of(models)
+    extractor = StatementExtractor.of(models, schema)
     if extractor is None and state["statement_models"] != []:
         raise ConfigurationError(
             "Statements are extracted by a chat model, and none is configured: set E2G_CHAT_MODEL, such as ollama:NAME."
@@ -150,7 +154,8 @@ def _extractors(making: Making) -> tuple[list[str], StatementExtractor | None]:
     does then.
     """
     before: list[str] = making.state["statement_models"] or []
-    extractor = StatementExtractor.of(making.models) if making.meter and (making.asked or before) else None
+    asks = making.meter and (making.asked or before)
+    extractor = StatementExtractor.of(making.models, making.schema) if asks else None
     if extractor is None:
         return before, None
     others = [] if making.asked else [name for name in before if name != extractor.name]
@@ -169,7 +174,7 @@ def _make(making: Making) -> Operation[LayerReport]:
     missing = _find_missing(chunks, replies, claims) if names else {}
     making.remember(LEVEL, _count_cached(chunks, missing, claims) if names else 0)
     if missing and extractor is None:
-        raise RepliesMissingError(
+        raise NotMadeError(
             f"the corpus {corpus!r} has text that no chat model has read yet. Run `e2g enrich --with statements "
             f"--corpus {shlex.quote(corpus)}`, which makes their statements too."
         )
@@ -186,10 +191,17 @@ def _make(making: Making) -> Operation[LayerReport]:
         yield from making.stage([{**row, "embedding": vector} for row, vector in zip(batch, vectors, strict=True)])
         making.show("embedding statements", making.staged, len(new))
     changed = ids != found.rows.keys()
-    yield from making.publish(
-        models=names, outdated=sorted(ids - found.rows.keys()), changed=changed, stored=stored["ids"]
+    outdated = sorted(ids - found.rows.keys())
+    given = making.given_schema
+    set_schema = [("typed/set_schema", {"corpus": corpus, "graph_schema": given.dump()})] if given else []
+    yield from making.publish(*set_schema, models=names, outdated=outdated, changed=changed, stored=stored["ids"])
+    report = LayerReport(
+        total=len(found.rows),
+        made=len(new),
+        unreadable=found.unreadable,
+        unmatched=found.unmatched,
+        outside=count_outside(found.rows.values(), making.schema),
     )
-    report = LayerReport(total=len(found.rows), made=len(new), unreadable=found.unreadable, unmatched=found.unmatched)
     return with_usage(models, making.usage_of(LEVEL), report)
 
 
@@ -256,12 +268,15 @@ def _row(chunk: ChunkParts, claim: Claim, aliases: Mapping[str, str]) -> dict[st
 
     If only the object is none, or is the subject, the statement describes its subject.
     """
-    subject = entity_of(claim.subject, chunk.entities, aliases)
+    subject, object = (
+        next(filter(None, (entity_of(name, chunk.entities, aliases) for name in names)), None)
+        for names in ((claim.subject, *claim.subject_names), (claim.object, *claim.object_names))
+    )
     if subject is None:
         return None
-    object = entity_of(claim.object, chunk.entities, aliases)
     object = None if object == subject else object
     held = {**asdict(claim), "keywords": list(claim.keywords), "subject": subject, "object": object}
+    del held["subject_names"], held["object_names"]
     held |= {name: held[name] or None for name in ("subject_type", "object_type", "status", "period")}
     held["object_type"] = held["object_type"] if object else None
     digest = sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()[:16]

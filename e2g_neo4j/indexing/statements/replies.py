@@ -42,6 +42,8 @@ class Claim:
         object_type: what kind of thing the object is.
         status: one of `STATUSES`.
         period: when it is so, as the text says it.
+        subject_names: other names of the subject, by which it is found if the text does not have the first.
+        object_names: other names of the object.
     """
 
     subject: str
@@ -54,6 +56,8 @@ class Claim:
     object_type: str = ""
     status: str = ""
     period: str = ""
+    subject_names: tuple[str, ...] = ()
+    object_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
