@@ -12,8 +12,8 @@ from e2g_neo4j.runtime.requests import Embed, Operation
 
 def tree(query: Query) -> Operation[list[ScoredNode]]:
     """Find the `query.limit` nearest chunks and summaries."""
-    rows = yield from nearest_nodes(query, dict.fromkeys(query.corpora, ()))
-    return drop_duplicates(top_k(rows, len(rows)))[: query.limit]
+    near = yield from nearest_nodes(query, dict.fromkeys(query.corpora, ()))
+    return drop_duplicates(top_k(near, len(near)))[: query.limit]
 
 
 TREE = Strategy(
