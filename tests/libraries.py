@@ -579,6 +579,7 @@ class _HashEmbedder:
 class _HashModels:
     embedder = _HashEmbedder()
     settings = SimpleNamespace(summary_tokens=40)
+    language = "en"
 
 
 class StubModels(SimpleNamespace):
