@@ -14,14 +14,12 @@ from neo4j import Driver
 from stated import Model, Models
 
 from e2g_neo4j.errors import CorpusChangedError, CorpusNotFoundError
-from e2g_neo4j.graph.writer import delete
+from e2g_neo4j.graph.writer import delete, purge
 from e2g_neo4j.indexing import layers
 from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
 from e2g_neo4j.indexing.layer import ATTEMPTS, Layer
 from e2g_neo4j.indexing.layers import LAYERS
-from e2g_neo4j.indexing.statements.layer import STATEMENTS
-from e2g_neo4j.indexing.vector_layers import ENTITIES, SENTENCES
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Operation, Read, Write
@@ -216,7 +214,32 @@ def test_an_interrupted_run_shows_nothing_and_is_cleaned_up(
     assert number > 2
 
 
-@pytest.mark.parametrize("layer", [CLUSTERS, ENTITIES, SENTENCES, STATEMENTS], ids=lambda layer: layer.name)
+@EVERY_LAYER
+def test_the_next_update_finishes_one_that_was_killed(
+    driver: Driver, corpora: list[str], corpus: str, layer: Layer
+) -> None:
+    corpora += [corpus, other := f"{corpus}-other"]
+    expected = fresh(driver, layer, other, DOCUMENTS[0], NEW)
+
+    def kill() -> None:
+        raise KilledError
+
+    for number in count():
+        fresh(driver, layer, corpus, *DOCUMENTS)
+        write(driver, corpus, [NEW])
+        run = AtWrite(driver, layer, number, kill)
+        with suppress(KilledError):
+            driven(run, layer.update(MODELS, corpus, None, UsageMeter()))
+        if run.left >= 0:
+            break
+        update(driver, layer, corpus)
+        driven(run.perform, purge(corpus))
+        assert snapshot(driver, corpus) == expected, number
+        driven(run.perform, delete(corpus, ["d0", "d1"]))
+    assert number > 2
+
+
+@EVERY_LAYER
 def test_a_staged_document_is_in_no_layer(driver: Driver, corpora: list[str], corpus: str, layer: Layer) -> None:
     corpora += [corpus, other := f"{corpus}-other"]
     fresh(driver, layer, other, DOCUMENTS[0])
