@@ -153,4 +153,4 @@ def test_words_of_descriptions_find_entities_after_names(driver: Driver, corpora
     assert find("bob") == ["bob", "ann"]
     assert find("LAMP keeps") == ["ann"]
     assert find("lamp keeper") == []
-    assert find("keep") == ["ann", "eve"]
+    assert sorted(find("keep")) == ["ann", "eve"]
