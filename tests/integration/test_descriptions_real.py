@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import libraries
 import pytest
 from graphs import snapshot
 from libraries import MODELS, driven, performing, small_document, write
@@ -24,6 +25,11 @@ DOCUMENTS = [
     small_document("d0", ["ann", "bob"], ["bob", "cid"], ["cid"]),
     small_document("d1", ["dan", "eve"], ["ann"], ["eve"]),
 ]
+
+
+@pytest.fixture(autouse=True)
+def no_nouns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libraries, "type_of", lambda *_: "place")
 
 
 def described(driver: Driver, corpus: str) -> dict[str, tuple[str | None, str | None]]:
