@@ -5,4 +5,4 @@ e.key AS key, e.name AS name, e.type AS type,
 [i IN range(0, size(coalesce(e.types, [])[..20]) - 1) | {type: e.types[i], count: e.type_counts[i]}] AS types,
 [i IN range(0, size(coalesce(e.forms, [])[..20]) - 1) | {form: e.forms[i], count: e.form_counts[i]}] AS forms,
 COLLECT { MATCH (a:Alias)-[:ALIAS_OF]->(e) RETURN DISTINCT a.name ORDER BY a.name LIMIT 20 } AS aliases,
-e.description AS description,
+e.description AS description

@@ -15,5 +15,5 @@ MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
 WITH e, named, noun, sum(m.count) AS mentions, count(DISTINCT c.document) AS documents
 RETURN
   // include: entity_columns
-  mentions, e.chunks AS chunks, documents
+  , mentions, e.chunks AS chunks, documents
 ORDER BY named DESC, noun, mentions DESC, key

@@ -23,7 +23,7 @@ CALL (e) {
 }
 RETURN
   // include: entity_columns
-  mentions, e.chunks AS chunks, documents,
+  , mentions, e.chunks AS chunks, documents,
   COLLECT {
     MATCH (c:Chunk {corpus: $corpus, id: e.description_chunk})
     MATCH (d:Document {corpus: $corpus, id: c.document})

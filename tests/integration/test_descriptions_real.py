@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import libraries
 import pytest
 from graphs import snapshot
 from libraries import MODELS, driven, performing, small_document, write
@@ -24,6 +25,11 @@ DOCUMENTS = [
     small_document("d0", ["ann", "bob"], ["bob", "cid"], ["cid"]),
     small_document("d1", ["dan", "eve"], ["ann"], ["eve"]),
 ]
+
+
+@pytest.fixture(autouse=True)
+def no_nouns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libraries, "type_of", lambda *_: "place")
 
 
 def described(driver: Driver, corpus: str) -> dict[str, tuple[str | None, str | None]]:
@@ -95,7 +101,7 @@ def test_statements_describe_before_sentences(driver: Driver, corpora: list[str]
     corpora.append(corpus)
     write(driver, corpus, DOCUMENTS)
     describe(driver, corpus)
-    stating: Any = Models(Model({"": "ann | is | - | Ann winds the clock.\nann | knows | bob | Ann knows Bob."}))
+    stating: Any = Models(Model({"": "ann | is | - | Ann winds the clock."}))
     driven(performing(driver), STATEMENTS.enrich(stating, corpus, None, UsageMeter()))
     assert corpus in behind(driver), "descriptions are made from statements"
     driven(performing(driver), DESCRIPTIONS.update(MODELS, corpus))
@@ -153,4 +159,4 @@ def test_words_of_descriptions_find_entities_after_names(driver: Driver, corpora
     assert find("bob") == ["bob", "ann"]
     assert find("LAMP keeps") == ["ann"]
     assert find("lamp keeper") == []
-    assert find("keep") == ["ann", "eve"]
+    assert sorted(find("keep")) == ["ann", "eve"]
