@@ -11,6 +11,7 @@ READY  := $(VENV)/.ready
 env: $(READY)
 
 $(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14) and "e2g needs Python 3.11 to 3.13, and $(PYTHON) is " + sys.version.split()[0] + ": run make with PYTHON=python3.12, for example.")'
 	$(PYTHON) -m venv $(VENV)
 
 # Each lock file holds what the ones before it hold, in the same versions.

@@ -1,15 +1,16 @@
 """Ablations of retrieval: those of the paper, and mode auto with each signal removed in turn.
 
-    python benchmarks/ablations.py QUESTIONS.jsonl --corpus NAME [--limit N] [--groups BOOK] [--out FILE.md]
+    python benchmarks/ablations.py QUESTIONS.jsonl [--corpus NAME] [--limit N] [--groups BOOK] [--lengths BOOK]
 
-Asks the same questions in every variant and prints one table, with paired differences to the unchanged mode and their
-95 % bootstrap intervals; then how many known entities the questions have. `--groups BOOK` also indexes an eighth, a
-quarter, half and the whole of BOOK, and the whole with group sizes g = 2, 3, 5 and 10 into the corpora `ablation-g2` …,
-prints the time that each takes, and asks there, in modes e2g and tree. The times are those of one run.
+Asks the same questions of the corpus in every variant and prints one table, with paired differences to the unchanged
+mode and their 95 % bootstrap intervals; then how many known entities the questions have. `--groups BOOK` indexes a book
+with group sizes g = 2, 3, 5 and 10 into the corpora `ablation-g2` …, and asks there, in modes e2g and tree. `--lengths
+BOOK` indexes an eighth, a quarter, half and the whole of it. Both print the time that each takes, of one run.
 Records its figures in results.json, under `--set`, or the name of the corpus; those of BOOK under its name.
 
 The graph filter, entity-aware ranking (local route) and occurrence ranking (global route) are removed one by one, in
-pairs, and all together; the paper also removes the dense retrieval.
+pairs, and all together. The paper also removes the dense retrieval: then the chunks and summaries that mention the
+entities most are left of the global route. Without occurrence ranking too, it finds nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
@@ -34,8 +35,11 @@ from e2g_neo4j.evaluation.results import bootstrap
 from e2g_neo4j.retrieval import linking, ranking, windows
 from e2g_neo4j.retrieval.options import Unit
 from e2g_neo4j.retrieval.passages import ScoredNode, top_k
+from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import auto
 from e2g_neo4j.retrieval.strategies import e2g as e2g_mode
+from e2g_neo4j.retrieval.strategies.e2g import nearest_nodes
+from e2g_neo4j.runtime.requests import Operation, Rows
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.results import Pair
 
@@ -44,6 +48,9 @@ GROUP_SIZES = (5, 2, 3, 10)
 
 PARTS_OF_BOOK = (8, 4, 2, 1)
 """An eighth, a quarter …"""
+
+ALL_NODES = 5000
+"""Half of the nodes that are read if all are."""
 
 SHOWN = ("R@5", "R@25", "MRR", "evidence@5 chunks", "evidence@6k tokens")
 
@@ -74,6 +81,12 @@ def unranked(_candidate: Any, _pairs: Any) -> float:
     return 0.0
 
 
+def without_vectors(query: Query, entities: Mapping[str, Sequence[str]]) -> Operation[Rows]:
+    """Read all chunks and summaries that mention the question's entities, in the order of their ids."""
+    rows = yield from nearest_nodes(replace(query, limit=ALL_NODES), entities)
+    return [{**row, "score": 0.0} for row in rows if row["occurrences"]]
+
+
 def nothing(_rows: Any, *, k: int) -> list[ScoredNode]:
     """Find no nodes."""
     return []
@@ -95,7 +108,8 @@ PAPER = [
         for number in (1, 2, 3)
         for removed in combinations(PARTS, number)
     ),
-    Variant("without dense (global finds nothing)", changes=[(e2g_mode, "global_nodes", nothing)]),
+    Variant("without dense", changes=[(e2g_mode, "nearest_nodes", without_vectors)]),
+    Variant("without dense and occurrence ranking (global)", changes=[(e2g_mode, "global_nodes", nothing)]),
     Variant("dense only", "dense", "chunk"),
     *(Variant(f"h = {hops}", settings={"hops": hops}) for hops in range(1, 6)),
 ]
@@ -116,29 +130,36 @@ FUSION = [
 
 def main(
     questions: Annotated[Path, typer.Argument(metavar="QUESTIONS.jsonl")],
-    corpus: Annotated[str, typer.Option()],
+    corpus: Annotated[str | None, typer.Option()] = None,
     limit: Annotated[int | None, typer.Option()] = None,
     groups: Annotated[Path | None, typer.Option(metavar="BOOK")] = None,
+    lengths: Annotated[Path | None, typer.Option(metavar="BOOK")] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE.md")] = None,
     name: Annotated[str | None, typer.Option("--set", help="name of the questions in the results")] = None,
     results: Annotated[Path, typer.Option(help="file that the figures are recorded in")] = RESULTS,
 ) -> None:
     asked = read_questions(questions)[:limit]
     sections = []
-    with E2G() as e2g:
-        for title, variants in (("Mode e2g", PAPER), ("Mode auto", FUSION)):
-            found = [(variant.name, measured(e2g, variant, asked, corpus)) for variant in variants]
-            sections.append(table(title, found))
-            record(figures(name or corpus, found), results)
-            print(sections[-1], flush=True)
-            if title == "Mode e2g":
-                counts = [outcome.entities for outcome in next(iter(found[0][1].modes.values())).outcomes]
-                sections.append(entity_table(counts))
-                record(entity_figures(name or corpus, counts), results)
+    if corpus is not None:
+        with E2G() as e2g:
+            for title, variants in (("Mode e2g", PAPER), ("Mode auto", FUSION)):
+                found = [(variant.name, measured(e2g, variant, asked, corpus)) for variant in variants]
+                sections.append(table(title, found))
+                record(figures(name or corpus, found), results)
                 print(sections[-1], flush=True)
+                if title == "Mode e2g":
+                    counts = [outcome.entities for outcome in next(iter(found[0][1].modes.values())).outcomes]
+                    sections.append(entity_table(counts))
+                    record(entity_figures(name or corpus, counts), results)
+                    print(sections[-1], flush=True)
+    if lengths is not None:
+        reports = index_by_length(lengths)
+        sections.append(index_table(f"Index time, {lengths.name}", reports))
+        record(index_figures(lengths.stem, reports), results)
+        print(sections[-1], flush=True)
     if groups is not None:
         about = [question for question in asked if question.book in (None, groups.name)]
-        reports = {**index_by_length(groups), **index_by_group_size(groups)}
+        reports = index_by_group_size(groups)
         sections.append(index_table(f"Index time, {groups.name}", reports))
         record(index_figures(groups.stem, reports), results)
         print(sections[-1], flush=True)

@@ -76,6 +76,7 @@ class AsyncE2G(AsyncClient):
     documents = make_async(E2G.documents)
     text = make_async(E2G.text)
     entities = make_async(E2G.entities)
+    describe_entity = make_async(E2G.describe_entity)
     merges = make_async(E2G.merges)
     merge = make_async(E2G.merge)
     split = make_async(E2G.split)

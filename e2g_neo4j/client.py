@@ -21,7 +21,7 @@ from e2g_neo4j.retrieval.requirements import list_modes
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.templates import run_template
 from e2g_neo4j.types.chat import StreamingChatModel
-from e2g_neo4j.types.graph import Alias, EntityInfo, GraphDocument
+from e2g_neo4j.types.graph import Alias, EntityCard, EntityInfo, GraphDocument
 from e2g_neo4j.types.ids import corpora_to_ask
 from e2g_neo4j.types.properties import Properties, check_names
 from e2g_neo4j.types.reports import (
@@ -203,7 +203,7 @@ class E2G(SyncClient):
                 model chooses; None: the finest level with eight batches at most, about.
             max_tokens: tokens of the answer at most, if it is less than `settings.answer_tokens`.
             chat_model: the chat model; None: that of the client.
-            progress: called with (stage, done, total) as batches are read.
+            progress: called with (stage, done, total) as batches are read, from other threads.
             **retrieval: as `retrieve`; only `history` with "global", and `where` too with "all_text".
         """
         chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
@@ -237,7 +237,7 @@ class E2G(SyncClient):
 
     def text_to_cypher(self, question: str, *, corpus: str) -> StatementResult:
         """The rows, at most 100, of a Cypher statement that the chat model writes, if `settings.text_to_cypher` allows
-        it. Raises InputError if it does more than read, or the database has another corpus; it is not run then."""
+        it. Raises InputError if it does more than read the corpus and your own graph; it is not run then."""
         return self._ask(text_to_cypher(self.models, question, corpus))
 
     def corpora(self) -> dict[str, int]:
@@ -265,8 +265,21 @@ class E2G(SyncClient):
 
     def entities(self, query: str = "", *, corpus: str, type: str | None = None, limit: int = 50) -> list[EntityInfo]:
         """At most `limit` entities of a corpus, names before nouns, those in most chunks first: those with `query` in
-        their name, or in a name that resolves to them, and of the `type`, such as `person` or `noun`."""
+        their name, or in a name that resolves to them, then those whose description has its words, and of the `type`,
+        such as `person` or `noun`."""
         return self._run(catalog.entities(corpus, query, type, limit))
+
+    def describe_entity(self, name: str, *, corpus: str) -> EntityCard:
+        """What the corpus tells about an entity: its description, mentions by document, neighbours, community, and
+        linked nodes of your graph.
+
+        Args:
+            name: its name, or one that resolves to it.
+
+        Raises:
+            NotFoundError: the corpus has no documents, or no such entity.
+        """
+        return self._run(catalog.describe_entity(corpus, name))
 
     def references(self, document: str | None = None, *, corpus: str, limit: int = 50) -> list[ReferenceInfo]:
         """Which documents refer to which, by their titles or by hyperlinks, sorted by title, at most `limit`; with a
@@ -321,12 +334,13 @@ class E2G(SyncClient):
         dry_run: bool = False,
     ) -> EnrichReport:
         """Make layers that some modes need: communities of entities with reports, clusters of chunks with summaries,
-        vectors of sentences and of the names of entities; and, if they are named, statements, which the chat model
-        extracts, and the typed graph, which is made of statements. Later changes keep all of them up to date.
+        vectors of sentences and of the names of entities, descriptions of entities; and, if they are named, statements,
+        which the chat model extracts, and the typed graph, which is made of statements. Later changes keep all of them
+        up to date.
 
         Args:
-            layers: some of `sentences`, `communities`, `clusters`, `entities`, `statements` and `typed`. None: the
-                first four, or none with `without`. Clusters include sentences.
+            layers: some of `sentences`, `communities`, `clusters`, `entities`, `descriptions`, `statements` and
+                `typed`. None: all but the last two, or none with `without`. Clusters include sentences.
             progress, budget_tokens: as `index`, for statements and reports.
             reports: `llm`: the chat model writes the reports of communities; `extractive`: they are sentences of the
                 corpus. None: as before, at first extractive.

@@ -10,7 +10,17 @@ from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import SourceDocument
-from e2g_neo4j.types.graph import Alias, Ambiguity, EntityInfo, Link
+from e2g_neo4j.types.graph import (
+    Alias,
+    Ambiguity,
+    DescriptionSource,
+    DocumentMentions,
+    EntityCard,
+    EntityInfo,
+    Link,
+    LinkedNode,
+    Neighbour,
+)
 from e2g_neo4j.types.reports import (
     Adoption,
     AdoptReport,
@@ -60,10 +70,13 @@ __all__ = [
     "AsyncE2G",
     "Citation",
     "CitedReport",
+    "DescriptionSource",
     "DocumentInfo",
+    "DocumentMentions",
     "DocumentText",
     "E2GError",
     "EnrichReport",
+    "EntityCard",
     "EntityInfo",
     "Evidence",
     "Excerpt",
@@ -74,7 +87,9 @@ __all__ = [
     "LayerReport",
     "Link",
     "LinkReport",
+    "LinkedNode",
     "ModeInfo",
+    "Neighbour",
     "Pair",
     "Passage",
     "Point",

@@ -130,6 +130,7 @@ class RemoteE2G:
 
     stats = request(E2G.stats, "GET")
     entities = request(E2G.entities, "GET", "entities")
+    describe_entity = request(E2G.describe_entity, "GET", "entities", "{name}")
     merges = request(E2G.merges, "GET", "merges")
     merge = request(E2G.merge, "PUT", "merges", "{name}")
     references = request(E2G.references, "GET", "references")

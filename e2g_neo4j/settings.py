@@ -166,7 +166,9 @@ class Settings(BaseSettings):
     summary_tokens: int = Field(400, ge=32, description="Token budget of a summary.")
     top_k: int = Field(10, ge=1, le=1000, description="Chunks per question (k).")
     hops: int = Field(3, ge=1, le=MAX_HOPS, description="Longest path between two entities, in edges (h).")
-    llm_concurrency: int = Field(4, ge=1, le=256, description="Concurrent calls of the chat model.")
+    llm_concurrency: int = Field(
+        4, ge=1, le=256, description="Concurrent calls of the chat model, of an index run or a question."
+    )
     llm_context: int | None = Field(
         None, ge=512, description="Context of the chat model in tokens, prompt and reply. Default: that of the model."
     )

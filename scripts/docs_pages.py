@@ -25,6 +25,7 @@ from figure_tables import (
     ROOT,
     Page,
     bars,
+    bars_of_variants,
     differences,
     figures,
     figures_by_set,
@@ -285,6 +286,7 @@ TABLES: dict[str, Callable[[str, Page], str]] = {
     "growth": growth,
     "sizes": sizes,
     "bars": bars,
+    "bars_of_variants": bars_of_variants,
     "differences": differences,
 }
 """By name: the function that makes a table or plot from the arguments of its recipe, for a page."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from math import ceil, floor, log10
@@ -225,6 +225,18 @@ def bars(arguments: str, page: Page) -> str:
     known = Figures.load()
     column, _, names = arguments.partition(" | ")
     found = {name: known.found[*column.split(":"), name, ""] for name in names.split(", ")}
+    return draw_bars(page, column, known.head(column), found)
+
+
+def bars_of_variants(arguments: str, page: Page) -> str:
+    """The same of the variants of a mode: `<!-- bars_of_variants: SET:METRIC | MODE | VARIANT, VARIANT, … -->`."""
+    known = Figures.load()
+    column, mode, names = arguments.split(" | ")
+    found = {name: known.found[*column.split(":"), mode, name] for name in names.split(", ")}
+    return draw_bars(page, f"{column} {mode}", f"{known.head(column)}, {mode}", found)
+
+
+def draw_bars(page: Page, column: str, title: str, found: Mapping[str, Mapping[str, Any]]) -> str:
     left, row, most = 170, 24, max(one["value"] for one in found.values())
     drawn = []
     for at, (name, one) in enumerate(found.items()):
@@ -236,7 +248,7 @@ def bars(arguments: str, page: Page) -> str:
             label(left + width + 6, at * row + 16, number(one["value"]), "start"),
         ]
     told = "; " + ", ".join(f"{name} {number(one['value'])}" for name, one in found.items())
-    return page.add_plot(column, known.head(column), row * len(found), drawn, told)
+    return page.add_plot(column, title, row * len(found), drawn, told)
 
 
 def differences(arguments: str, page: Page) -> str:

@@ -32,6 +32,22 @@ QUESTIONS = (
     "Which|PRON harbour|NOUN did|AUX Abel|PROPN Crane|PROPN see|VERB on|ADP Sunday|PROPN|B-DATE ?|PUNCT",
     "Who|PRON read|VERB Old|PROPN|B-WORK_OF_ART Salt|PROPN|I-WORK_OF_ART to|ADP Luke|PROPN|B-PERSON ?|PUNCT",
     "How|ADV did|AUX it|PRON end|VERB ?|PUNCT",
+    "Did|AUX Ann|PROPN|B-PERSON climb|VERB Mont|PROPN|B-LOC Blanc|PROPN|I-LOC or|CCONJ swim|VERB ?|PUNCT",
+    "Who|PRON crossed|VERB Tower|PROPN|B-FAC Bridge|PROPN|I-FAC with|ADP a|DET lamp|NOUN ?|PUNCT",
+    "What|PRON did|AUX the|DET|B-GPE United|PROPN|I-GPE States|PROPN|I-GPE buy|VERB from|ADP"
+    " France|PROPN|B-GPE ?|PUNCT",
+    "Which|DET Danish|ADJ|B-NORP sailors|NOUN|O|sailor left|VERB at|ADP the|DET|B-TIME end|NOUN|I-TIME of|ADP|I-TIME"
+    " night|NOUN|I-TIME ?|PUNCT",
+    "Where|ADV is|AUX Captain|PROPN Jean|PROPN|B-PERSON -|PUNCT|I-PERSON Luc|PROPN|I-PERSON Picard|PROPN|I-PERSON"
+    " 's|PART ship|NOUN ?|PUNCT",
+    "Who|PRON wrote|VERB The|DET|B-WORK_OF_ART Old|ADJ|I-WORK_OF_ART Man|NOUN|I-WORK_OF_ART and|CCONJ|I-WORK_OF_ART"
+    " the|DET|I-WORK_OF_ART Sea|NOUN|I-WORK_OF_ART as|ADP a|DET part|NOUN of|ADP a|DET bet|NOUN ?|PUNCT",
+    "Did|AUX Mr.|PROPN|B-PERSON Darcy|PROPN|I-PERSON pay|VERB ten|NUM|B-MONEY pounds|NOUN|I-MONEY|pound to|ADP"
+    " Lloyd|PROPN|B-ORG 's|PART|I-ORG ?|PUNCT",
+    "Who|PRON of|ADP the|DET Darcys|PROPN|O|Darcy saw|VERB the|DET Battle|PROPN|B-EVENT of|ADP|I-EVENT"
+    " Trafalgar|PROPN|I-EVENT in|ADP March|PROPN|B-DATE ?|PUNCT",
+    "Is|AUX Anne|PROPN -|PUNCT Marie|PROPN a|DET friend|NOUN of|ADP Ann|PROPN|B-PERSON and|CCONJ of|ADP"
+    " ann|PROPN ?|PUNCT",
 )
 """Words with their parts of speech, named entities and lemmas."""
 

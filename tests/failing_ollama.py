@@ -26,6 +26,8 @@ WHOLE = part("All ") + part("well.") + END
 class Failing:
     """Answers each chat with the next of its replies: a status with headers, or the bytes of a stream."""
 
+    context = 4096
+
     def __init__(self) -> None:
         self.replies: list[tuple[int, dict[str, str]] | bytes] = []
         self.asked: list[dict] = []
@@ -53,7 +55,9 @@ class Failing:
                     self._json(200, {"embeddings": [[1.0, 0.0] for _ in body["input"]]})
                     return
                 if self.path == "/api/show":
-                    self._json(200, {"model_info": {"llama.context_length": 4096}, "capabilities": ["completion"]})
+                    self._json(
+                        200, {"model_info": {"llama.context_length": failing.context}, "capabilities": ["completion"]}
+                    )
                     return
                 size = sum(len(message["content"]) for message in body["messages"])
                 counted = f'"prompt_eval_count": {size}'.encode()
@@ -66,7 +70,7 @@ class Failing:
                         self._stream(END.replace(b'"prompt_eval_count": 5', counted))
                     return
                 failing.asked.append(body)
-                reply = failing.replies.pop(0)
+                reply = failing.reply_to(body)
                 if reply is HANGS:
                     self._hang()
                 elif isinstance(reply, bytes):
@@ -103,11 +107,19 @@ class Failing:
                 self.end_headers()
                 self.wfile.write(content)
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 128  # or the last of several that connect at once try again a second later
+
+            def handle_error(self, *of: object) -> None: ...  # a client that has left
+
+        self._server = Server(("127.0.0.1", 0), Handler)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         self.host = f"http://127.0.0.1:{self._server.server_port}"
         self.model = OllamaChat(NAME, self.host, timeout=20)
+
+    def reply_to(self, body: dict) -> tuple[int, dict[str, str]] | bytes:
+        return self.replies.pop(0)
 
     def stop(self) -> None:
         self._stopped.set()

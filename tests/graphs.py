@@ -103,6 +103,7 @@ def _held(properties: Mapping[str, Any], exact: bool) -> dict[str, Any]:
             "clusters",
             "entity_vectors",
             "sentence_vectors",
+            "descriptions",
             "statements",
             "typed",
         } & properties.keys():

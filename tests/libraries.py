@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from re import finditer
 from threading import Event
@@ -31,13 +32,13 @@ from e2g_neo4j.graph.tasks import Upload
 from e2g_neo4j.graph.writer import Staging, claim, decrement_ahead, load_stored, publish, purge
 from e2g_neo4j.indexing.chunking import chunk
 from e2g_neo4j.indexing.cooccurrence import mentions
-from e2g_neo4j.indexing.merge_overrides import read_overrides, update_names
+from e2g_neo4j.indexing.merge_overrides import read_overrides, update_linked_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
-from e2g_neo4j.indexing.names_across import document_names
 from e2g_neo4j.indexing.references import update_references
 from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.embedding.base import normalise, quantise
 from e2g_neo4j.models.entities.extraction_codec import encode, own_sentences_before_list
+from e2g_neo4j.models.entities.keywords import Terms
 from e2g_neo4j.retrieval import retrieve
 from e2g_neo4j.retrieval.options import FilledOptions
 from e2g_neo4j.retrieval.passages import TokenSpans
@@ -446,9 +447,6 @@ def indexed(
             persistence=spread.value,
             before=there,
             unchanged=staying,
-            names=document_names(
-                name_counts(extraction_of(document, one) for one in document.chunks), {}, name_words("en")
-            ),
         ),
         read=[
             EmbeddedChunk(
@@ -581,6 +579,7 @@ class _HashEmbedder:
 class _HashModels:
     embedder = _HashEmbedder()
     settings = SimpleNamespace(summary_tokens=40)
+    language = "en"
 
 
 class StubModels(SimpleNamespace):
@@ -637,7 +636,7 @@ def write(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None
         documents = [indexed(one, corpus, there=before_of(perform, corpus, one), **given) for one in library]
         assert driven(perform, written(corpus, lease.run, documents, overrides))
         driven(perform, purge(corpus))
-        driven(perform, update_names(corpus))
+        driven(perform, update_linked_names(corpus))
         driven(perform, update_references(corpus))
 
 
@@ -817,5 +816,6 @@ def find_evidence(
     models = SimpleNamespace(knows_language=True)
     group: Any = SimpleNamespace(models=models, corpora=corpora, vectors="")
     found = keywords or (lambda: dict(zip(names, names, strict=True)))
-    asked = retrieve.Asked(names, (), found, dict.fromkeys(names, NOUN), made_with, group)
+    terms = partial(Terms, wholes=tuple(names))
+    asked = retrieve.Asked(names, (), found, terms, dict.fromkeys(names, NOUN), made_with, group)
     return retrieve.Search(question, [asked], options, token_spans).find_evidence()

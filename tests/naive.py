@@ -6,6 +6,7 @@ and obvious; it shares no code with the package.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -197,7 +198,7 @@ def ask(documents: list[NaiveDocument], names: list[str], vector: list[float], *
         graph.setdefault(b, set()).add(a)
 
     if not entities:
-        chosen = [node for node, _ in nearest(documents, vector)][:k]
+        chosen = different(documents, [node for node, _ in nearest(documents, vector)][: 2 * k])[:k]
         return NaiveAnswer("global", [], set(), h, [(h, 0, 0)], chosen, merged(documents, chosen, {}))
 
     distance: dict[tuple[str, str], int] = {}
@@ -224,9 +225,9 @@ def ask(documents: list[NaiveDocument], names: list[str], vector: list[float], *
             node: sum(d.counts(leaf).get(name, 0) for leaf in d.leaves(node) for name in entities)
             for node, d in nodes_of(documents).items()
         }
-        candidates = nearest(documents, vector)[: 2 * k]
-        candidates.sort(key=lambda item: -occurrences[item[0]])  # stable: among equals the nearer first
-        chosen = [node for node, _ in candidates][:k]
+        candidates = different(documents, [node for node, _ in nearest(documents, vector)][: 2 * k])
+        candidates.sort(key=lambda node: -occurrences[node])  # stable: among equals the nearer first
+        chosen = candidates[:k]
         pairs = {(a, b, hops) for (a, b), hops in distance.items()}
         return NaiveAnswer("global", entities, pairs, h, trace, chosen, merged(documents, chosen, {}))
 
@@ -243,6 +244,23 @@ def ask(documents: list[NaiveDocument], names: list[str], vector: list[float], *
     pairs = {(a, b, hops) for (a, b), hops in distance.items() if hops <= used}
     behind = {c: [p for p in sorted(pairs) if holds(documents, c, (p[0], p[1]))] for c in chosen}
     return NaiveAnswer("local", entities, pairs, used, trace, chosen, merged(documents, chosen, behind))
+
+
+def shares_of(documents: list[NaiveDocument], node: str, names: list[str]) -> dict[str, int | str]:
+    """What `coverage` and `occurrence` of a node are made of. No text of these libraries is long without spaces."""
+    document = nodes_of(documents)[node]
+    leaves = document.leaves(node)
+    counts: dict[str, int] = {}
+    for leaf in leaves:
+        for name, count in document.counts(leaf).items():
+            counts[name] = counts.get(name, 0) + count
+    return {
+        "id": node,
+        "entities": len(counts),
+        "matched": len(counts.keys() & set(names)),
+        "words": sum(len(re.findall(r"[^ \n\t\r]+", document.chunk_text(leaf))) for leaf in leaves),
+        "mentions": sum(counts.get(name, 0) for name in set(names)),
+    }
 
 
 def hops_between(graph: dict[str, set[str]], start: str, goal: str) -> int | None:
@@ -282,11 +300,7 @@ def merged(
     A passage stands where the best of its nodes stood; its text is the slice of the document.
     """
     nodes = nodes_of(documents)
-    kept: list[str] = []
-    for node in chosen:
-        if text_of(documents, node) not in [text_of(documents, other) for other in kept]:
-            kept.append(node)
-
+    kept = different(documents, chosen)
     passages: list[NaivePassage] = []
     done: set[str] = set()
     for node in kept:
@@ -310,6 +324,15 @@ def merged(
         pairs = sorted({pair for one in run for pair in behind.get(one, [])})
         passages.append(NaivePassage(document.id, level, start, end, text, run, pairs))
     return passages
+
+
+def different(documents: list[NaiveDocument], chosen: list[str]) -> list[str]:
+    """Nodes without those whose text was there before."""
+    kept: list[str] = []
+    for node in chosen:
+        if text_of(documents, node) not in [text_of(documents, other) for other in kept]:
+            kept.append(node)
+    return kept
 
 
 def distance(one: tuple[int, int], other: tuple[int, int]) -> int:
@@ -362,7 +385,7 @@ def chunks_of(places: Mapping[str, NaivePlace], order: Sequence[str]) -> list[st
 
 def tree(documents: list[NaiveDocument], vector: list[float], k: int) -> list[str]:
     """The k nearest nodes of all trees."""
-    return [node for node, _ in nearest(documents, vector)][:k]
+    return different(documents, [node for node, _ in nearest(documents, vector)][: 2 * k])[:k]
 
 
 STOP_WORDS = {"a", "an", "in"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from e2g_neo4j.runtime.requests import Chat, Emit
+from e2g_neo4j.runtime.requests import AtOnce, Chat, Emit
 from e2g_neo4j.types.chat import ChatReply
 from e2g_neo4j.types.results import Evidence
 
@@ -47,14 +47,14 @@ def text_row(chunk: str, document: str, window: str, text: str, start: int) -> d
 
 
 def outcome(operation: Any, reply: Callable[[Any], Any]) -> Any:
-    """The result of an operation whose requests are replied to."""
+    """The result of an operation whose requests are replied to. What it runs at once is run one after the other."""
     given: Any = None
     while True:
         try:
             request = operation.send(given)
         except StopIteration as end:
             return end.value
-        given = reply(request)
+        given = [outcome(one, reply) for one in request.operations] if isinstance(request, AtOnce) else reply(request)
 
 
 def unexpected(request: Any) -> Any:

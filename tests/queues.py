@@ -57,6 +57,20 @@ class Queue:
         self.work()
         return self.get(task)
 
+    def result(self, kind: TaskKind, corpus: str, *files: Any, **parameters: Any) -> dict[str, Any]:
+        """What a task that succeeded has returned."""
+        task = self.done(kind, corpus, *files, **parameters)
+        assert (task.state, task.error) == ("succeeded", None)
+        assert task.result is not None
+        return task.result
+
+    def failure(self, kind: TaskKind, corpus: str, *files: Any, **parameters: Any) -> tuple[str, str]:
+        """The code and the message with which a task failed."""
+        task = self.done(kind, corpus, *files, **parameters)
+        assert (task.state, task.result) == ("failed", None)
+        assert task.error is not None
+        return task.error["code"], task.error["detail"]
+
     def expire(self) -> None:
         """The time of a killed worker is over."""
         self.driver.execute_query("MATCH (r:E2GRun) SET r.expires = 0")

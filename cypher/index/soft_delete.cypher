@@ -1,6 +1,6 @@
 // Hide the visible chunks, windows and summaries of documents from all queries, except unchanged ones, and entities
 // that no other chunk mentions. So are communities that quote such a chunk or have such an entity, clusters that are above
-// such a chunk, and statements of such a chunk or about such an entity. Edges of visible chunks are updated before;
+// such a chunk, statements of such a chunk or about such an entity, and descriptions from such a chunk or statement. Edges of visible chunks are updated before;
 // `index/purge` removes the nodes.
 // $corpus, $rows: [{document, chunks: [id], summaries: [id]}] of unchanged nodes
 UNWIND $rows AS row
@@ -36,6 +36,15 @@ CALL (gone) {
   // include: hide_typed
   REMOVE about:Statement
   SET about:E2GRetired
+  WITH about
+  MATCH (about)-[:SUBJECT]->(described:Entity)
+  REMOVE described.description, described.description_chunk
+}
+CALL (gone) {
+  UNWIND gone AS n
+  MATCH (n)<-[:FROM_CHUNK]-(described:Entity)
+  WHERE described.description_chunk = n.id
+  REMOVE described.description, described.description_chunk
 }
 UNWIND entities AS e
 WITH e

@@ -1,7 +1,7 @@
 // The chunks that mention several terms of a question, and how far apart these are, in one round trip.
 //
-// A term of $name_words means all entities of the types $people with this word in their key or in that of an alias; the
-// type of an entity without one is `name`. A term of $wholes means the entity with this key, and those of which it is an
+// A term of $name_words means all entities of the types $people with this word in their key or in that of an alias (or
+// these words: "Jean-Luc" is one term); the type of an entity without one is `name`. A term of $wholes means the entity with this key, and those of which it is an
 // alias. Two terms of one entity, or of two that co-occur, are one hop apart. Otherwise the distance is that of the
 // nearest of the $members most mentioned entities of each. Only terms that share a chunk are pairs. Paths longer than six
 // edges are ignored.
@@ -12,16 +12,16 @@ CALL () {
   CALL () {
     MATCH (e:Entity {corpus: $corpus})
     WHERE e.key IS NOT NULL AND coalesce(e.type, 'name') IN $people
-    UNWIND split(e.key, ' ') AS word
+    UNWIND $name_words AS word
     WITH word, e
-    WHERE word IN $name_words
+    WHERE (' ' + e.key + ' ') CONTAINS (' ' + word + ' ')
     RETURN word AS term, e
     UNION
     MATCH (a:Alias {corpus: $corpus})
     WHERE a.key IS NOT NULL
-    UNWIND split(a.key, ' ') AS word
+    UNWIND $name_words AS word
     WITH word, a
-    WHERE word IN $name_words
+    WHERE (' ' + a.key + ' ') CONTAINS (' ' + word + ' ')
     MATCH (a)-[:ALIAS_OF]->(e:Entity)
     WHERE coalesce(e.type, 'name') IN $people
     RETURN word AS term, e

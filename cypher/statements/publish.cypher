@@ -1,10 +1,11 @@
-// Make the staged statements of a run visible, in place of $outdated. `index/purge` removes the nodes. Reports that a chat
-// model has written are made from statements, so communities with such are then out of date, and so is the typed graph.
+// Make the staged statements of a run visible, in place of $outdated. `index/purge` removes the nodes. Communities,
+// descriptions and the typed graph are made from statements, so they are then out of date.
 // $corpus, $run, $revision: what they were made from, $models: the names of the models and prompts, $outdated: [id],
 //   $changed: whether there are other statements than before
 MATCH (corpus:Corpus {corpus: $corpus})
 SET corpus.statements = $revision, corpus.statement_models = $models,
-    corpus.communities = corpus.communities - CASE WHEN $changed AND corpus.report_models IS NOT NULL THEN 1 ELSE 0 END,
+    corpus.communities = corpus.communities - CASE WHEN $changed THEN 1 ELSE 0 END,
+    corpus.descriptions = corpus.descriptions - CASE WHEN $changed THEN 1 ELSE 0 END,
     corpus.typed = corpus.typed - CASE WHEN $changed THEN 1 ELSE 0 END
 WITH corpus
 CALL () {

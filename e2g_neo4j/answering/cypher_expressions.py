@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from e2g_neo4j.types.ids import HIDDEN_LABELS
 
@@ -72,8 +72,12 @@ class UnreadableStatement(ValueError):  # noqa: N818 (not an error of this packa
     """The statement is not one of the subset. The message says why."""
 
 
-def tokens_of(statement: str) -> list[tuple[str, str]]:
-    """Return the kind and the text of each token, without white space and comments."""
+Token: TypeAlias = tuple[str, str, int]
+"""Kind, text, and where it begins."""
+
+
+def tokens_of(statement: str) -> list[Token]:
+    """Return the tokens of a statement, without white space and comments."""
     tokens, at = [], 0
     while at < len(statement):
         found = _TOKEN.match(statement, at)
@@ -82,7 +86,7 @@ def tokens_of(statement: str) -> list[tuple[str, str]]:
                 raise UnreadableStatement("it is more than one statement")
             raise UnreadableStatement(f"it cannot be read at {statement[at : at + 20]!r}")
         if found.lastgroup != "space":
-            tokens.append((str(found.lastgroup), found[0]))
+            tokens.append((str(found.lastgroup), found[0], at))
         at = found.end()
     return tokens
 
@@ -90,8 +94,8 @@ def tokens_of(statement: str) -> list[tuple[str, str]]:
 class Expressions:
     """Recursive descent. Methods are named for what they read, and raise UnreadableStatement if it is not there."""
 
-    def __init__(self, tokens: list[tuple[str, str]]) -> None:
-        self._tokens = [*tokens, ("end", "")]
+    def __init__(self, statement: str) -> None:
+        self._tokens = [*tokens_of(statement), ("end", "", len(statement))]
         self._at = 0
         self._depth = 0
         self._added = 0
@@ -105,7 +109,7 @@ class Expressions:
 
     def _word(self, ahead: int = 0) -> str:
         """Return a token that is not in quotes, a name in upper case; otherwise an empty text."""
-        kind, text = self._tokens[min(self._at + ahead, len(self._tokens) - 1)]
+        kind, text, _ = self._tokens[min(self._at + ahead, len(self._tokens) - 1)]
         return text.upper() if kind in ("name", "sign") and text.isascii() else ""
 
     def _kind(self, ahead: int = 0) -> str:
@@ -123,14 +127,14 @@ class Expressions:
             self._refuse()
 
     def _refuse(self, why: str | None = None) -> NoReturn:
-        here = " ".join(text for _, text in self._tokens[self._at : self._at + 4]).strip()
+        here = " ".join(text for _, text, _ in self._tokens[self._at : self._at + 4]).strip()
         if why is None:
             why = f"it has {here[:40]!r} where this is not allowed" if here else "it ends early"
         raise UnreadableStatement(why)
 
     def _any_name(self) -> str:
         """Read the name of a property, type or label, which may be a reserved word."""
-        kind, text = self._tokens[self._at]
+        kind, text, _ = self._tokens[self._at]
         if kind not in ("name", "quoted"):
             self._refuse()
         self._at += 1
@@ -155,22 +159,25 @@ class Expressions:
             self._expression()
 
     def _number(self) -> int:
-        kind, text = self._tokens[self._at]
+        kind, text, _ = self._tokens[self._at]
         if kind != "number" or not text.isdigit() or len(text) > 18:
             self._refuse()
         self._at += 1
         return int(text)
 
-    def _labels(self) -> None:
+    def _labels(self) -> set[str]:
         """Read labels, joined by : | or &. Negations and % are no labels: they match nodes of any other label."""
+        names: set[str] = set()
         while True:
             if self._accept("("):
-                self._deeper(self._labels)
+                self._deeper(lambda: names.update(self._labels()))
                 self._expect(")")
             elif (name := self._any_name()) in HIDDEN_LABELS:
                 self._refuse(f"it names {name}, which is not part of a corpus")
+            else:
+                names.add(name)
             if not (self._accept("|") or self._accept("&") or self._accept(":")):
-                return
+                return names
 
     # --- expressions ---------------------------------------------------------------------------------
 

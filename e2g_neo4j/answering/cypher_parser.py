@@ -6,7 +6,13 @@
     path        = node {relationship node}
 
 Every node of a pattern has a label, or is a name that has one in an earlier pattern. Relationships of variable length
-have types and a maximum. Expressions have no pattern and no sub-query, and call the functions of FUNCTIONS only.
+have types and a maximum. Expressions have no pattern and no sub-query, and call the functions of FUNCTIONS only. So
+nodes are only those of the patterns, and those within relationships of variable length.
+
+The wall around a corpus: each of these patterns has the property `corpus: $corpus`, or its labels are of the user's own
+graph. The parser adds the property where it is missing. What the text cannot prove, the database is asked before and
+after (`Walled`): that no node with these labels belongs to another corpus, and that no relationship of a user's type
+leads to one.
 
 Then the plan that the server makes of a statement is checked, in `check_plan`: a plan names what is done, however it
 was written. It does not show what is done within expressions, which is why these are restricted here.
@@ -15,36 +21,65 @@ was written. It does not show what is done within expressions, which is why thes
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 
-from e2g_neo4j.answering.cypher_expressions import Expressions, UnreadableStatement, tokens_of
+from e2g_neo4j.answering.cypher_expressions import Expressions, UnreadableStatement
+from e2g_neo4j.graph.doctor import OWN_PROPERTIES
 from e2g_neo4j.graph.read_only import Explained
 from e2g_neo4j.settings import MAX_HOPS
+from e2g_neo4j.types.ids import OWN_TYPES
 
 LONGEST = 5000
 """Maximum characters of a statement."""
 
 _PATHS = frozenset(["shortestpath", "allshortestpaths"])
 
+LEAVING = frozenset(["REFERS_TO", "STANDS_FOR"])
+"""Own types that lead to nodes of the user, which other corpora share. No other one leaves a corpus."""
 
-def check_statement(statement: str) -> None:
-    """Raise UnreadableStatement if a statement is not one of the subset."""
+
+@dataclass(slots=True)
+class Walled:
+    """A statement that reads one corpus, if no node that has one of the `labels`, and no end of a relationship that has
+    one of the `types`, belongs to another corpus."""
+
+    statement: str
+    labels: set[str] = field(default_factory=set)
+    types: set[str] = field(default_factory=set)
+
+
+def wall_in(statement: str) -> Walled:
+    """Return a statement with the corpus in the patterns of its nodes.
+
+    Raises:
+        UnreadableStatement: It is not one of the subset, or reads another corpus.
+    """
     if len(statement) > LONGEST:
         raise UnreadableStatement(f"it has more than {LONGEST} characters")
     if re.search(r"\\u", statement, re.IGNORECASE):
         raise UnreadableStatement("it has an escaped character")
-    _Parser(tokens_of(statement)).statement()
+    parser = _Parser(statement)
+    parser.statement()
+    walled = parser.walled
+    for at, text in reversed(parser.added):
+        walled.statement = walled.statement[:at] + text + walled.statement[at:]
+    return walled
 
 
 class _Parser(Expressions):
-    def __init__(self, tokens: list[tuple[str, str]]) -> None:
-        super().__init__(tokens)
+    def __init__(self, statement: str) -> None:
+        super().__init__(statement)
         self._labelled: set[str] = set()
+        self.walled = Walled(statement)
+        self.added: list[tuple[int, str]] = []  # what is added to the statement, and where
 
     # --- clauses -------------------------------------------------------------------------------------
 
     def statement(self) -> None:
         if self._accept("CYPHER"):
-            if self._tokens[self._at] not in (("number", "5"), ("number", "25")):
+            if self._tokens[self._at][:2] not in (("number", "5"), ("number", "25")):
                 self._refuse()
             self._at += 1
         self._query()
@@ -132,14 +167,57 @@ class _Parser(Expressions):
 
     def _node(self) -> None:
         self._expect("(")
-        name = self._variable() if self._is_variable() else ""
+        name, begin = self._variable() if self._is_variable() else "", self._at
+        labels: set[str] = set()
         if self._accept(":"):
-            self._labels()
+            labels = self._labels()
             self._labelled.add(name)
         elif not name or name not in self._labelled:
             self._refuse(f"the node ({name}) has no label: every node of a pattern needs one")
-        self._details()
+        alternative = "|" in [text for _, text, _ in self._tokens[begin : self._at]]
+        self._build_wall(name, labels, alternative=alternative)
+        self._where()
         self._expect(")")
+
+    def _build_wall(self, name: str, labels: set[str], *, alternative: bool) -> None:
+        """Read the properties of a node. Add the corpus to them, if the labels tell that it is a node of one."""
+        at = self._tokens[self._at][2]
+        properties = self._properties()
+        if "corpus" in properties:
+            if properties["corpus"] != ["$", "corpus"]:
+                self._refuse(f"the node ({name}) is of another corpus: write (… {{corpus: $corpus}})")
+            return
+        own = labels & OWN_PROPERTIES.keys()
+        if not own:
+            self.walled.labels |= labels
+        elif alternative and own != labels:
+            self._refuse(f"the node ({name}) may be of a corpus or not: write (… {{corpus: $corpus}}), or other labels")
+        elif self._tokens[self._at - 1][1] == "}":
+            self.added.append((at + 1, "corpus: $corpus, " if properties else "corpus: $corpus"))
+        else:
+            self.added.append((at, " {corpus: $corpus}"))
+
+    def _properties(self) -> dict[str, list[str]]:
+        """Read the properties of a node. Return the tokens of their values by name."""
+        found: dict[str, list[str]] = {}
+
+        def entry() -> None:
+            name = self._any_name()
+            if name in found:
+                self._refuse(f"a node has two properties {name}")
+            self._expect(":")
+            begin = self._at
+            self._expression()
+            found[name] = [text for _, text, _ in self._tokens[begin : self._at]]
+
+        if self._accept("{"):
+            read: Callable[[], None] = partial(self._read_list, entry)
+            if self._word() != "}":
+                self._inside(read)
+            self._expect("}")
+        elif self._word() == "$":
+            self._refuse("it has a parameter for the properties of a node: write them in braces")
+        return found
 
     def _relationship(self) -> None:
         backwards = self._accept("<")
@@ -147,22 +225,22 @@ class _Parser(Expressions):
         if self._accept("["):
             if self._is_variable():
                 self._variable()
-            typed = self._accept(":")
-            if typed:
-                self._types()
+            types = self._types() if self._accept(":") else set()
             if self._accept("*"):
-                self._length(typed=typed)
+                self._length(typed=bool(types))
+                self.walled.types |= types - (OWN_TYPES - LEAVING)
             self._details()
             self._expect("]")
         self._expect("-")
         if not backwards:
             self._accept(">")
 
-    def _types(self) -> None:
-        self._any_name()
+    def _types(self) -> set[str]:
+        types = {self._any_name()}
         while self._accept("|"):
             self._accept(":")
-            self._any_name()
+            types.add(self._any_name())
+        return types
 
     def _length(self, *, typed: bool) -> None:
         if self._kind() == "number":
@@ -176,7 +254,7 @@ class _Parser(Expressions):
             self._refuse(f"a relationship of variable length needs a type, and a maximum of at most {MAX_HOPS}")
 
     def _details(self) -> None:
-        """Read the properties and conditions of a node or relationship."""
+        """Read the properties and conditions of a relationship."""
         if self._word() == "{":
             self._map()
         elif self._accept("$"):
@@ -199,7 +277,7 @@ _OPERATORS = re.compile(r"ProcedureCall|LoadCSV|Transaction\w+|Show\w+|Terminate
 def check_words(statement: str) -> str | None:
     """Return why a statement is refused before the server sees it, or None."""
     try:
-        check_statement(statement)
+        wall_in(statement)
     except UnreadableStatement as error:
         return str(error)
     return None

@@ -29,7 +29,7 @@ from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.strategies import DEFAULT_MODE
 from e2g_neo4j.retrieval.strategies.communities import nearest, read_reports
 from e2g_neo4j.retrieval.windows import round_robin
-from e2g_neo4j.runtime.requests import Embed, Operation, read_each
+from e2g_neo4j.runtime.requests import AtOnce, Embed, Operation, read_each
 from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.results import Answer, Evidence, Passage, Point
 
@@ -96,20 +96,19 @@ def drift(evidence: Evidence, models: Models, calls: Calls, retrieval: Retrieval
         UnusableReplyError: The model sent no usable reply about any passages, or no answer.
     """
     question, model = evidence.stand_alone, calls.model
-    calls.left = CALLS - TRIES
+    calls.most = calls.used.calls + CALLS - TRIES
     rows = yield from read_each("query/corpus", {corpus: {"terms": []} for corpus in evidence.corpora})
     check_communities(rows, "DRIFT")
     options = local_options(retrieval, rows)
     follow_ups = FollowUps(question)
-    reports, primed = list[str](), None
+    reports, primer, primed = list[str](), list[Operation[Any]](), None
     reads = 1
     if not retrieval.where:  # a report may quote documents that the filter excludes
         reads += 2
         reports = within(calls.budget("primer.txt", question), (yield from nearest_reports(models, evidence)), model)
     if reports:
         schema = object_schema(answer=TEXT, follow_ups=FOLLOW_UPS_SCHEMA)
-        primed = yield from calls.ask("primer.txt", question, "\n\n".join(reports), schema, follow_ups_in)
-    follow_ups.add(primed or (), 1)
+        primer = [calls.ask("primer.txt", question, "\n\n".join(reports), schema, follow_ups_in)]
 
     found, points, given = [evidence], list[Point](), list[Passage]()
     searched, usable, unusable = list[str](), 0, 0
@@ -124,13 +123,18 @@ def drift(evidence: Evidence, models: Models, calls: Calls, retrieval: Retrieval
         numbers = numbers_of(found[-1], given, budget, model)
         if not numbers and evidence.passages and not one.round:
             raise too_small(budget)
-        if not numbers:
-            continue
-        listed = "\n\n".join(number_passage(given[number - 1], number) for number in numbers)
-        schema = object_schema(points=points_schema(numbers), follow_ups=FOLLOW_UPS_SCHEMA)
-        read = yield from calls.ask("follow_up.txt", asked_for, listed, schema, partial(reply_in, batch=numbers))
+        asking = [*primer]  # for which the question itself does not wait
+        if numbers:
+            listed = "\n\n".join(number_passage(given[number - 1], number) for number in numbers)
+            schema = object_schema(points=points_schema(numbers), follow_ups=FOLLOW_UPS_SCHEMA)
+            asking.append(calls.ask("follow_up.txt", asked_for, listed, schema, partial(reply_in, batch=numbers)))
+        replies = yield AtOnce(tuple(asking))
+        if primer:
+            primed, primer = replies[0], []
+            follow_ups.add(primed or (), 1)
+        read = replies[-1] if numbers else None
         if read is None:
-            unusable += 1
+            unusable += bool(numbers)
             continue
         usable += 1
         points += read[0]

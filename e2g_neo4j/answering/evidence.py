@@ -198,10 +198,6 @@ PROMPTS = Path(__file__).with_name("prompts")
 T = TypeVar("T")
 
 
-def no_progress(stage: str, done: int, total: int) -> None:
-    """Show nothing."""
-
-
 @dataclass(slots=True)
 class Calls:
     """The chat model of one question.
@@ -209,15 +205,20 @@ class Calls:
     Attributes:
         model: The chat model.
         used: What the calls so far used.
-        left: How many calls may be made before the answer. None: there is no limit.
+        most: How many calls may be made before the answer. None: there is no limit.
         progress: Is called with (stage, done, total).
     """
 
     model: StreamingChatModel
     settings: Settings
     used: ChatUsage = field(default_factory=ChatUsage)
-    left: int | None = None
-    progress: Progress = no_progress
+    most: int | None = None
+    progress: Progress | None = None
+
+    @property
+    def left(self) -> int:
+        """How many of TRIES calls may be made before the answer."""
+        return TRIES if self.most is None else min(TRIES, self.most - self.used.calls)
 
     def instructions(self, prompt: str) -> str:
         """Return the text of a prompt file."""
@@ -250,17 +251,13 @@ class Calls:
         `parse` returns what a reply means, given the texts of the examples in the prompt; None if it is not usable.
         """
         examples = example_texts(self.instructions(prompt))
-        before = self.used.calls
-        found = yield from ask_until_usable(
+        return ask_until_usable(
             self.model,
             self.request(prompt, question, listed, schema),
             lambda reply: parse(without_thought(reply.text), examples),
             self.used,
-            tries=TRIES if self.left is None else min(TRIES, self.left),
+            tries=self.left,
         )
-        if self.left is not None:
-            self.left -= self.used.calls - before
-        return found
 
     def unusable_reply_error(self, nothing: str) -> UnusableReplyError:
         """Return the error for a model none of whose replies is usable, such as "no points"."""

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from e2g_neo4j.answering.direct import answer_from
 from e2g_neo4j.answering.drift import drift
-from e2g_neo4j.answering.evidence import Calls, no_progress, usage_of, with_round_trips
+from e2g_neo4j.answering.evidence import Calls, usage_of, with_round_trips
 from e2g_neo4j.answering.global_search import Level, global_search
 from e2g_neo4j.answering.map_reduce import BATCHES, all_text, map_reduce
 from e2g_neo4j.errors import QueryError
@@ -190,9 +190,9 @@ def answer(
         yield Emit(evidence)
         if model is None:
             return Answer(None, evidence)
-        calls = Calls(model, settings, usage_of(evidence), progress=progress or no_progress)
+        calls = Calls(model, settings, usage_of(evidence), progress=progress)
         return (yield from method.run(Asked(evidence, models, calls, options, retrieval)))
-    calls = Calls(model, settings, progress=progress or no_progress)
+    calls = Calls(model, settings, progress=progress)
     asked = question
     if retrieval.history:
         rewriter = ChatCalls(model, settings.prompts, calls.used)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from typing import Any
 
 from e2g_neo4j.answering.citations import CitationFilter, ShownAnswer, citations_in
@@ -33,7 +34,7 @@ from e2g_neo4j.models.chat.json_replies import (
     whole_number,
 )
 from e2g_neo4j.models.chat.until_usable import ask_until_usable
-from e2g_neo4j.runtime.requests import Operation
+from e2g_neo4j.runtime.requests import AtOnce, Operation
 from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.results import Answer, Evidence, Passage, Point
 
@@ -185,34 +186,33 @@ class Batches:
 def map_batches(
     calls: Calls, prompt: str, question: str, batches: Batches, of: str = "passages"
 ) -> Operation[tuple[list[Point], int]]:
-    """Have the chat model take points from each batch.
+    """Have the chat model take points from each batch, of several at once.
 
     Args:
         of: What they are of, as replies name it.
 
     Returns:
-        The points, and of how many batches no reply was usable.
+        The points in the order of the batches, and of how many batches no reply was usable.
 
     Raises:
         UnusableReplyError: The model sent no usable reply to any batch.
     """
-    points: list[Point] = []
-    failed = 0
-    for done, batch in enumerate(batches.numbers):
-        calls.progress("batches", done, len(batches))
+    done, tell = count(), calls.progress or (lambda *_: None)
+
+    def take_points(batch: Sequence[int]) -> Operation[list[Point] | None]:
         listed = "\n\n".join(number_passage(batches.given[number - 1], number) for number in batch)
         schema = object_schema(points=points_schema(batch, of))
-        found = yield from calls.ask(prompt, question, listed, schema, partial(_points, batch=batch, of=of))
-        failed += found is None
-        points += found or []
-    calls.progress("batches", len(batches), len(batches))
+        asking = calls.ask(prompt, question, listed, schema, lambda reply, shown: points_in(reply, batch, shown, of))
+        found = yield from asking
+        tell("batches", next(done), len(batches))
+        return found
+
+    tell("batches", next(done), len(batches))
+    found: list[list[Point] | None] = yield AtOnce(tuple(map(take_points, batches.numbers)))
+    failed = found.count(None)
     if failed and failed == len(batches):
         raise calls.unusable_reply_error("no points")
-    return points, failed
-
-
-def _points(reply: str, examples: Collection[str], batch: Sequence[int], of: str) -> list[Point] | None:
-    return points_in(reply, batch, examples, of)
+    return [point for points in found for point in points or ()], failed
 
 
 def batches_of(

@@ -1,7 +1,7 @@
 """Text to Cypher: a chat model writes a statement for a question, which is checked and run.
 
-It is off unless `E2G_TEXT_TO_CYPHER` is true. A statement of a model can read all of a database, and nothing simple
-proves of a statement that it stays within a corpus. So it is run only if the database has no other corpus.
+It is off unless `E2G_TEXT_TO_CYPHER` is true. A statement of a model reads one corpus (`cypher_parser.wall_in`), and
+the user's own graph.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 
 from neo4j import Driver
 
-from e2g_neo4j.answering.cypher_parser import check_plan, check_words
+from e2g_neo4j.answering.cypher_expressions import UnreadableStatement
+from e2g_neo4j.answering.cypher_parser import Walled, check_plan, wall_in
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError, UnusableReplyError
 from e2g_neo4j.graph.doctor import OWN_PROPERTIES
 from e2g_neo4j.graph.read_only import RejectedStatementError, Rows, open_read
@@ -43,28 +44,26 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
     """Let the chat model write a statement, and run it. `E2G.text_to_cypher` executes this operation.
 
     Args:
-        corpus: The corpus. The database must have no other one.
+        corpus: The corpus that the statement may read.
 
     Raises:
         ConfigurationError: `E2G_TEXT_TO_CYPHER` is not true, or no chat model is configured.
         CorpusNotFoundError: The corpus has no documents.
-        InputError: There is another corpus, or the statement does more than read labelled nodes. It was not run.
+        InputError: The statement does more than read labelled nodes of the corpus and the user's graph. It was not run.
         UnusableReplyError: The server rejects all statements that the model wrote.
         ModelError: The model failed.
     """
     settings, model = models.settings, models.chat_model
     if not settings.text_to_cypher:
         raise ConfigurationError(
-            "A chat model may not write Cypher here: set E2G_TEXT_TO_CYPHER=true if it may read all of the database."
+            "A chat model may not write Cypher here: set E2G_TEXT_TO_CYPHER=true if it may read all of your own graph."
         )
     if model is None:
         raise ConfigurationError("Text to Cypher needs a chat model: set E2G_CHAT_MODEL.")
     check_question(question)
-    [state] = yield Read("query/other_corpora", {"corpus": corpus})
+    [state] = yield Read("query/has_documents", {"corpus": corpus})
     if not state["found"]:
         raise CorpusNotFoundError(corpus)
-    if state["others"]:
-        raise other_corpus(corpus)
     [names] = yield Read("query/graph_names", {"corpus": corpus, "limit": NAMES})
     instructions, shown = fence(load_prompt(PROMPT, settings.prompts), _further_names(names), rows=ROWS)
     parameters = {"corpus": corpus}
@@ -84,12 +83,14 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
         if not statement:
             problem = "The last reply had no statement.\n\n"
             continue
-        if why := check_words(statement):
-            not_run = refusal_error(statement, why)
+        try:
+            walled = wall_in(statement)
+        except UnreadableStatement as why:
+            not_run = refusal_error(statement, str(why))
             problem = f"The last statement was {statement}\nIt was not run, because {why}.\n\n"
             continue
-        not_run = None
-        found: Rows | RejectedStatementError = yield CallDriver(run_for(corpus, statement, parameters))
+        not_run, statement = None, walled.statement
+        found: Rows | RejectedStatementError = yield CallDriver(run_for(corpus, walled, parameters))
         if isinstance(found, RejectedStatementError):
             problem = f"The last statement was {statement}\n{found}\n\n"
             continue
@@ -112,19 +113,21 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
 
 
 def run_for(
-    corpus: str, statement: str, parameters: Mapping[str, Any]
+    corpus: str, walled: Walled, parameters: Mapping[str, Any]
 ) -> Callable[[Driver, str], Rows | RejectedStatementError]:
     """Return a function for `CallDriver` that runs the statement of a model. If the server rejects it, it returns why.
 
-    All is done in one read transaction. Whether there is another corpus is asked before and after the statement, so
-    that one that appears meanwhile is not returned.
+    All is done in one read transaction. Whether labels and relationship types of the user lead to another corpus is
+    asked before and after the statement, so that one that appears meanwhile is not returned.
 
     Args:
-        corpus: The only corpus that the database may have.
+        corpus: The only corpus that the statement may read.
 
     Raises:
-        InputError: The statement is refused for its plan, or there is another corpus.
+        InputError: The statement is refused for its plan, or for another corpus.
     """
+    statement = walled.statement
+    beside = {"corpus": corpus, "labels": sorted(walled.labels), "types": sorted(walled.types)}
 
     def call(driver: Driver, database: str) -> Rows | RejectedStatementError:
         try:
@@ -136,9 +139,10 @@ def run_for(
         with open_read(driver, database) as transaction:
 
             def check_corpora() -> None:
-                [state] = transaction.rows(load("query/other_corpora"), {"corpus": corpus}, 1).rows
-                if state["others"]:
-                    raise other_corpus(corpus)
+                if walled.labels or walled.types:
+                    [state] = transaction.rows(load("query/beside"), beside, 1).rows
+                    if state["others"]:
+                        raise refusal_error(statement, "a label or relationship type of it leads to another corpus")
 
             check_corpora()
             if why := check_plan(transaction.explain(statement, parameters)):
@@ -158,14 +162,6 @@ def statement_in(reply: str) -> str:
     if statement.startswith("`"):  # no statement does: all of it is in backticks
         statement = statement.strip("`")
     return statement.rstrip("; \n\t")
-
-
-def other_corpus(corpus: str) -> InputError:
-    """Return the error for a database with another corpus, whose name it does not tell."""
-    return InputError(
-        f"The database has not only the corpus {corpus!r}: a statement of a chat model might read another one. Use a "
-        "database with one corpus, or a template (`e2g template` lists them)."
-    )
 
 
 def refusal_error(statement: str, why: str) -> InputError:

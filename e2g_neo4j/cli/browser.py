@@ -15,6 +15,7 @@ from e2g_neo4j.browser.statements import MOST_PASSAGES, edit_address, evidence_a
 from e2g_neo4j.cli.options import ExistingCorpus, NoOpen, choose_corpus
 from e2g_neo4j.cli.terminal import escape, out
 from e2g_neo4j.client import E2G
+from e2g_neo4j.graph.catalog import check_corpus
 from e2g_neo4j.managed_neo4j import LocalServer
 from e2g_neo4j.managed_neo4j.config import style_command
 from e2g_neo4j.settings import Settings
@@ -52,6 +53,7 @@ def guide(
     """Serve a guide to the graph for Neo4j Browser until Ctrl-C."""
     with E2G() as e2g:
         corpus = choose_corpus(e2g, corpus)
+        e2g.runner.run(check_corpus(corpus))
         parameters = e2g.runner.run(example_parameters(corpus))
         browser = browser_url(e2g.settings)
     origins = frozenset({urlsplit(browser).hostname or "localhost"})

@@ -146,8 +146,11 @@ def references(
 
 
 def entities(
-    query: Annotated[str, typer.Argument(help="A part of the name.", show_default=False)] = "",
+    query: Annotated[
+        str, typer.Argument(help="A part of the name, or words of the description.", show_default=False)
+    ] = "",
     corpus: ExistingCorpus = None,
+    card: Annotated[bool, typer.Option("--card", help="Show all about the entity with this name.")] = False,
     type: Annotated[
         str | None,
         typer.Option("--type", help="Only entities of this type: person, place, organisation, …, name or noun."),
@@ -171,7 +174,7 @@ def entities(
     limit: Annotated[int, typer.Option("--limit", min=1, help="Maximum number of entities or merged names.")] = 50,
     as_json: Json = False,
 ) -> None:
-    """List entities or merged names; merge names, or split them."""
+    """List entities or merged names, or show one of them; merge names, or split them."""
     with E2G() as e2g:
         corpus = choose_corpus(e2g, corpus)
         if merge:
@@ -180,6 +183,9 @@ def entities(
             found = e2g.split(split, corpus=corpus, document=document)
         elif join:
             found = e2g.join(join, corpus=corpus)
+        elif card:
+            print_result(e2g.describe_entity(query, corpus=corpus), show.entity_card, as_json=as_json)
+            return
         elif merges:
             found = e2g.merges(query, corpus=corpus, limit=limit)
         else:
@@ -196,8 +202,8 @@ def enrich(
         str | None,
         typer.Option(
             "--with",
-            help="What to make, separated by commas: sentences, communities, clusters, entities, statements, typed. "
-            f"(default: {','.join(DEFAULT_LAYERS)})",
+            help="What to make, separated by commas: sentences, communities, clusters, entities, descriptions, "
+            f"statements, typed. (default: {','.join(DEFAULT_LAYERS)})",
             show_default=False,
         ),
     ] = None,
@@ -238,9 +244,9 @@ def enrich(
 ) -> None:
     """Find communities of entities and clusters of chunks, embed sentences and the names of entities.
 
-    The chat model extracts statements, if they are named. With `--reports llm`,
-    it writes the reports of communities. With `--typed`, statements become
-    relationships between entities, whose types are their labels.
+    Entities are also described, each by a sentence of the corpus. The chat model extracts statements, if they are
+    named. With `--reports llm`, it writes the reports of communities. With `--typed`, statements become relationships
+    between entities, whose types are their labels.
 
     Later changes keep all of them up to date.
     """

@@ -10,7 +10,7 @@ from rich.console import Console
 from e2g_neo4j.cli.terminal import escape, neutral, plural, table
 from e2g_neo4j.graph.schema import Applied
 from e2g_neo4j.models.embedding.load import EmbeddingModelInfo
-from e2g_neo4j.types.graph import Alias, EntityInfo
+from e2g_neo4j.types.graph import Alias, EntityCard, EntityInfo
 from e2g_neo4j.types.reports import (
     AdoptReport,
     ArchiveInfo,
@@ -27,6 +27,9 @@ from e2g_neo4j.types.reports import (
 
 MAX_WARNINGS = 20
 """Warnings, and suffixes of files that were passed over, that are printed. The others are counted."""
+
+BAR = 30
+"""Length of the longest bar of a histogram, in characters."""
 
 
 def report(out: Console, done: IndexReport) -> None:
@@ -160,6 +163,8 @@ def layer(out: Console, corpus: str, name: Layer, report: LayerReport) -> None:
         case "entities":
             line = f"The names of {plural(report.made, 'entity', 'entities')} were embedded."
             out.print(line if report.made else "All names of entities had already been embedded.")
+        case "descriptions":
+            out.print(f"{has}descriptions of {plural(report.total, 'entity', 'entities')}: {report.made} new.")
         case "communities":
             out.print(f"{has}{plural(report.total, 'community', 'communities')} on {levels}: {made}")
         case "clusters":
@@ -303,6 +308,28 @@ def entities(out: Console, found: Sequence[EntityInfo]) -> None:
         also = ", ".join([*list(one.forms)[1:], *one.aliases])
         rows.append([one.name, one.type or "", one.mentions, one.chunks, one.documents, also])
     table(out, ["entity", "type", "mentions", "chunks", "documents", "also written"], rows, "No entities.")
+
+
+def entity_card(out: Console, card: EntityCard) -> None:
+    """Print what an entity is, and where it occurs."""
+    one = card.entity
+    out.print(f"[bold]{escape(one.name)}[/bold]{f' ({escape(one.type)})' if one.type else ''}")
+    if one.description:
+        out.print(escape(one.description))
+    if card.source:
+        out.print(f"[dim]{escape(card.source.title)}, characters {card.source.start} to {card.source.end}[/dim]")
+    if also := ", ".join([*list(one.forms)[1:], *one.aliases]):
+        out.print(f"Also written: {escape(also)}")
+    if card.community:
+        out.print(f"Community: {escape(card.community)}")
+    out.print(f"{plural(one.mentions, 'mention')} in {plural(one.documents, 'document')}")
+    most = max(document.mentions for document in card.documents)
+    bars = [[each.title, each.mentions, "█" * max(1, BAR * each.mentions // most)] for each in card.documents]
+    table(out, ["document", "mentions", ""], bars)
+    near = [[each.name, each.type or "", f"{each.weight:.2f}", each.sentences] for each in card.neighbours]
+    table(out, ["neighbour", "type", "weight", "shared sentences"], near, "It shares no sentence with another entity.")
+    for node in card.linked:
+        out.print(f"Linked to {escape(':'.join(node.labels))} {escape(node.name)} ({node.method}, {node.score:.2f})")
 
 
 def merges(out: Console, found: Sequence[Alias]) -> None:

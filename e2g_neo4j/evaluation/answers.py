@@ -36,7 +36,7 @@ from e2g_neo4j.evaluation.words import (
     words_of,
 )
 from e2g_neo4j.retrieval.options import RetrievalKeywords
-from e2g_neo4j.runtime.requests import Chat, Embed, EmbedAll, Emit, Request, Rerank
+from e2g_neo4j.runtime.requests import AtOnce, Chat, Embed, EmbedAll, Emit, Request, Rerank
 from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.results import Answer, Evidence
 
@@ -154,7 +154,7 @@ class _Parts:
         self.end_part(self._part)
 
     def on_result(self, request: Request, result: Any) -> None:
-        kinds = {Embed: "embedding", EmbedAll: "embedding", Rerank: "ranking", Chat: "ranking"}
+        kinds = {Embed: "embedding", EmbedAll: "embedding", Rerank: "ranking", Chat: "ranking", AtOnce: "ranking"}
         self.end_part(kinds.get(type(request), "database"))
         self._part = "ranking"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,13 +14,22 @@ from e2g_neo4j.errors import (
     CorpusNotFoundError,
     DocumentNotFoundError,
     InputError,
+    NotFoundError,
     QueryError,
     did_you_mean,
 )
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.documents import UPLOAD
-from e2g_neo4j.types.graph import Alias, EntityInfo
+from e2g_neo4j.types.graph import (
+    Alias,
+    DescriptionSource,
+    DocumentMentions,
+    EntityCard,
+    EntityInfo,
+    LinkedNode,
+    Neighbour,
+)
 from e2g_neo4j.types.properties import from_stored, size_of
 from e2g_neo4j.types.reports import DocumentInfo, DocumentText, ReferenceInfo, State
 from e2g_neo4j.types.results import Evidence
@@ -39,6 +49,12 @@ PAGE_ROWS = 16
 
 MOST_ALIASES = 1_000
 """Merges that are listed at once."""
+
+CARD_NEIGHBOURS = 10
+"""Neighbours of an entity that its card shows."""
+
+CARD_ROWS = 20
+"""Documents, and nodes of the user's graph, that the card of an entity shows."""
 
 LONGEST_TEXT = 2**62
 """More characters than any document has, within the integers of Neo4j."""
@@ -201,14 +217,16 @@ def _span(parts: Sequence[dict[str, Any]], start: int, end: int) -> str:
 
 
 def entities(corpus: str, query: str, type: str | None, limit: int) -> Operation[list[EntityInfo]]:
-    """Return the entities of a corpus whose name contains `query`, of one type or of all, at most `limit`.
+    """Return the entities of a corpus whose name contains `query`, or else whose description has its words, of one type
+    or of all, at most `limit`.
 
     Raises:
         NotFoundError: the corpus has no documents.
         QueryError: the corpus has no entities of this type at all.
     """
     yield from check_corpus(corpus)
-    rows = yield Read("query/entities", {"corpus": corpus, "words": entity_key(query), "type": type, "limit": limit})
+    key, told = entity_key(query), query.lower().split()
+    rows = yield Read("query/entities", {"corpus": corpus, "words": key, "told": told, "type": type, "limit": limit})
     if type and not rows:
         types = [row["type"] for row in (yield Read("query/entity_types", {"corpus": corpus}))]
         if type not in types:
@@ -216,17 +234,45 @@ def entities(corpus: str, query: str, type: str | None, limit: int) -> Operation
                 f"No entity of the corpus {corpus!r} has the type {type!r}.{did_you_mean(type, types)} Its types are "
                 f"{', '.join(types)}."
             )
-    return [
-        EntityInfo(
-            **{
-                **row,
-                "forms": {one["form"]: one["count"] for one in row["forms"]},
-                "types": {one["type"]: one["count"] for one in row["types"]},
-                "aliases": tuple(row["aliases"]),
-            }
+    return [_entity(row) for row in rows]
+
+
+def describe_entity(corpus: str, name: str) -> Operation[EntityCard]:
+    """Return what a corpus tells about the entity that a name means.
+
+    Raises:
+        NotFoundError: the corpus has no documents, or no such entity.
+    """
+    [found] = yield Read("query/resolve", {"corpus": corpus, "names": [entity_key(name)]})
+    key = found["entity"] or ""
+    rows = yield Read(
+        "query/entity_card", {"corpus": corpus, "key": key, "neighbours": CARD_NEIGHBOURS, "limit": CARD_ROWS}
+    )
+    if not rows:
+        yield from check_corpus(corpus)
+        raise NotFoundError(
+            f"The corpus {corpus!r} has no entity {name!r}: list its entities with `e2g entities PART --corpus "
+            f"{shlex.quote(corpus)}`."
         )
-        for row in rows
-    ]
+    row = dict(rows[0])
+    source, by_document, linked = row.pop("source"), row.pop("by_document"), row.pop("linked")
+    return EntityCard(
+        source=DescriptionSource(**source) if source else None,
+        documents=tuple(DocumentMentions(**one) for one in by_document),
+        neighbours=tuple(Neighbour(**one) for one in row.pop("neighbours")),
+        community=row.pop("community"),
+        linked=tuple(LinkedNode(**{**one, "labels": tuple(one["labels"])}) for one in linked),
+        entity=_entity(row),
+    )
+
+
+def _entity(row: Mapping[str, Any]) -> EntityInfo:
+    lists = {
+        "forms": {one["form"]: one["count"] for one in row["forms"]},
+        "types": {one["type"]: one["count"] for one in row["types"]},
+        "aliases": tuple(row["aliases"]),
+    }
+    return EntityInfo(**{**row, **lists})
 
 
 def references(corpus: str, document: str | None, limit: int) -> Operation[list[ReferenceInfo]]:

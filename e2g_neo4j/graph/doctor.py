@@ -29,17 +29,18 @@ OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
     label: frozenset(properties.split())
     for label, properties in {
         "Document": "corpus id source title sha256 characters tokens chunks windows persistence losses state run "
-        "work error chunker extractor names name_counts open_names resolved_names",
+        "work error chunker extractor",
         "Chunk": "corpus corpus_key id document index level text start end tokens page heading terms embedding notes "
         "own told sentence_vectors term_windows window_headings window_shares window_weights",
         "Window": "corpus corpus_key id document index text start end embedding",
         "Summary": "corpus id document level index text tokens start end embedding made_of notes notes_of",
-        "Entity": "corpus key name forms form_counts type types type_counts chunks embedded_name embedding typed_label",
+        "Entity": "corpus key name forms form_counts type types type_counts chunks description description_chunk "
+        "embedded_name embedding typed_label",
         "Alias": "corpus key name apart into",
         "Corpus": "corpus chunks windows unread adopts adopted_properties revision communities clusters "
-        "entity_vectors sentence_vectors statements statement_models report_models typed typed_labels typed_types "
-        "typed_patterns graph_schema",
-        "Community": "corpus id level title text rating entities sha256 report_sha256 embedding",
+        "entity_vectors sentence_vectors descriptions statements statement_models report_models typed typed_labels "
+        "typed_types typed_patterns graph_schema",
+        "Community": "corpus id level title text rating entities sha256 report_sha256 sources embedding",
         "Cluster": "corpus id level text tokens chunks document start end sha256 text_sha256 embedding",
         "Statement": "corpus id predicate text keywords strength subject_type object_type status period embedding",
         "Term": "corpus term windows",
@@ -298,8 +299,8 @@ def _layers(behind: Sequence[str]) -> Iterator[Finding]:
         yield Finding(
             "layers",
             "note",
-            "Communities, clusters, vectors of entities, statements or the typed graph are out of date, because a run "
-            "was interrupted, had no chat model, or changed the statements that reports are made from: "
+            "Communities, clusters, vectors of entities, descriptions, statements or the typed graph are out of date, "
+            "because a run was interrupted, had no chat model, or changed what they are made from: "
             f"{', '.join(behind)}.",
             "`e2g enrich --corpus NAME` brings them up to date, for statements with `--with statements`, for the typed "
             "graph with `--with typed`, and so does the next change of the corpus.",
@@ -308,7 +309,8 @@ def _layers(behind: Sequence[str]) -> Iterator[Finding]:
         yield Finding(
             "layers",
             "ok",
-            "No corpus has communities, clusters, vectors of entities, statements or typed graph that are out of date.",
+            "No corpus has communities, clusters, vectors of entities, descriptions, statements or a typed graph that "
+            "are out of date.",
         )
 
 

@@ -14,7 +14,7 @@ from e2g_neo4j.models.titles import document_key
 from e2g_neo4j.models.words import count_terms, divide_words
 from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Span, Vectors, cut_by
 from e2g_neo4j.types.graph import Summary
-from e2g_neo4j.types.mentions import ChunkMentions, DocumentNames, NameMerge
+from e2g_neo4j.types.mentions import ChunkMentions, NameMerge
 from e2g_neo4j.types.properties import to_stored
 from e2g_neo4j.types.sections import name_of, page_of
 
@@ -54,7 +54,6 @@ class IndexedDocument:
         windows: the number of windows.
         before: the version that is replaced.
         unchanged: the ids of the chunks that are kept as they are.
-        names: what other documents need to know of its names.
     """
 
     document: SourceDocument
@@ -65,7 +64,6 @@ class IndexedDocument:
     persistence: float
     before: StoredDocument = field(default_factory=StoredDocument)
     unchanged: Collection[str] = ()
-    names: DocumentNames = field(default_factory=DocumentNames)
     extractor: str = EXTRACTOR
 
     @property
@@ -123,23 +121,7 @@ def ready_row(indexed: IndexedDocument) -> dict[str, Any]:
         "link_starts": [start for start, _, _ in links] or None,
         "link_ends": [end for _, end, _ in links] or None,
         "link_targets": [target for _, _, target in links] or None,
-        **name_properties(indexed.names),
     }
-
-
-def name_properties(names: DocumentNames) -> dict[str, Any]:
-    """Return the properties of a document that other documents resolve names with."""
-    return {
-        "names": sorted(names.counts),
-        "name_counts": [names.counts[name] for name in sorted(names.counts)],
-        "open_names": list(names.open),
-        "resolved_names": flat(names.resolved),
-    }
-
-
-def flat(resolved: Mapping[str, str]) -> list[str]:
-    """Return what names resolve to as a list, which a property can hold."""
-    return [key for name in sorted(resolved) for key in (name, resolved[name])]
 
 
 def chunk_row(read: EmbeddedChunk) -> dict[str, Any]:

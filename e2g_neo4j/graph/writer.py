@@ -31,7 +31,6 @@ from e2g_neo4j.graph.rows import (
     chunk_row,
     kept_row,
     mention_rows,
-    name_properties,
     order_rows,
     ready_row,
     summary_move_rows,
@@ -44,7 +43,7 @@ from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.documents import SourceDocument, Vectors
 from e2g_neo4j.types.ids import corpus_key
-from e2g_neo4j.types.mentions import Across, ChunkMentions, DocumentNames, NameMerge, Overrides
+from e2g_neo4j.types.mentions import ChunkMentions, NameMerge, Overrides
 from e2g_neo4j.types.properties import as_json
 
 NODE_ROWS = 500
@@ -218,26 +217,22 @@ def rewrite_mentions(
     sha256: str,
     found: Sequence[ChunkMentions],
     merges: Sequence[NameMerge],
-    names: DocumentNames,
     *,
     unchanged: Collection[str],
     before: Collection[str],
     overrides: Overrides,
-    across: Across,
     linked: Sequence[str],
 ) -> Write:
     """Return the transaction that replaces mentions and edges of chunks of a visible document, and its aliases.
 
     Its condition is that the document still has this text, that no run is indexing it, and that the overrides and the
-    names of other documents and of linked nodes are still the same. What an interrupted run has staged is removed.
+    names of linked nodes are still the same. What an interrupted run has staged is removed.
 
     Args:
         document: the id of the document.
         found: the new mentions of the chunks that change.
-        names: what other documents need to know of its names.
         unchanged: the ids of the other chunks.
         before: the entities that the chunks mentioned so far.
-        across: what other documents have decided about names of this one.
         linked: the versions of the names of linked nodes.
     """
     parameters = {"corpus": corpus, "documents": [document]}
@@ -256,7 +251,6 @@ def rewrite_mentions(
             ("index/publish_nodes", parameters),
             ("index/delete_orphan_entities", {"corpus": corpus, "keys": sorted(before)}),
             *_in_batches("index/aliases", corpus, alias_rows(document, merges)),
-            ("index/set_names", {"corpus": corpus, "document": document, **name_properties(names)}),
             ("index/count_corpus", {"corpus": corpus}),
         ),
         condition=(
@@ -267,10 +261,6 @@ def rewrite_mentions(
                 "sha256": sha256,
                 "overrides": _override_rows(overrides),
                 "linked": list(linked),
-                "any_words": dict.fromkeys(across.words, True),
-                "known": [[name, across.known[name]] for name in sorted(across.known)],
-                "pairs": list(across.pairs),
-                "shared": list(across.shared),
             },
         ),
     )

@@ -9,6 +9,7 @@ from typing import Any, get_args
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.graph.fingerprint import create_indexes, read_models
+from e2g_neo4j.indexing.descriptions import DESCRIPTIONS
 from e2g_neo4j.indexing.graph_schema import GraphSchema
 from e2g_neo4j.indexing.layers import LAYERS
 from e2g_neo4j.indexing.operations import meter_of, migrate, until_cancelled
@@ -53,8 +54,8 @@ def enrich(
     if layers is None:
         layers = () if without else DEFAULT_LAYERS
     wanted = set(layers)
-    if fixed := sorted(set(without) - set(get_args(Removable))):
-        raise InputError(f"The layer {fixed[0]!r} cannot be removed: only {', '.join(get_args(Removable))} can.")
+    if kept := sorted(set(without) - set(get_args(Removable))):
+        raise InputError(f"The layer {kept[0]!r} cannot be removed: only {', '.join(get_args(Removable))} can.")
     if both := [layer for layer in without if layer in wanted]:
         raise InputError(f"The layer {both[0]!r} cannot be made and removed at once: name it once.")
     if unknown := sorted(wanted - set(get_args(Layer))):
@@ -121,6 +122,7 @@ def _make_layers(
                 done[layer.name] = report
     if "statements" in wanted:
         yield from TYPED.update(models, corpus, show)
+    yield from DESCRIPTIONS.update(models, corpus, show)  # what they are made from may be new
     return done
 
 
@@ -134,5 +136,6 @@ def add_graph_documents(
     yield from create_indexes(models.fingerprint, vectors)
     show = until_cancelled((yield GetExecutor()).cancelled, progress)
     report = yield from with_vectors(statements.add(models, corpus, graph_documents, show), vectors)
+    yield from with_vectors(DESCRIPTIONS.update(models, corpus, show), vectors)
     yield from TYPED.update(models, corpus, show)
     return report

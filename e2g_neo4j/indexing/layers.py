@@ -5,6 +5,7 @@ from __future__ import annotations
 from e2g_neo4j.errors import BudgetError, CorpusChangedError, CorpusNotFoundError, ModelError
 from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
+from e2g_neo4j.indexing.descriptions import DESCRIPTIONS
 from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.indexing.typed.layer import TYPED
 from e2g_neo4j.indexing.vector_layers import ENTITIES, SENTENCES
@@ -13,9 +14,9 @@ from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.types.reports import Progress
 
-LAYERS = (SENTENCES, ENTITIES, CLUSTERS, STATEMENTS, TYPED, COMMUNITIES)
-"""All layers, in the order in which they are made. The typed graph is made from statements, and reports of communities
-may be."""
+LAYERS = (SENTENCES, ENTITIES, CLUSTERS, STATEMENTS, TYPED, COMMUNITIES, DESCRIPTIONS)
+"""All layers, in the order in which they are made. The typed graph, communities and descriptions may be made from
+statements."""
 
 
 def update(

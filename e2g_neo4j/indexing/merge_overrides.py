@@ -1,4 +1,4 @@
-"""Merge and split names by hand, and bring merges across documents and names of linked nodes up to date.
+"""Merge and split names by hand, and bring mentions of the names of linked nodes up to date.
 
 Name merges are found from the stored extractions of chunks, so nothing is extracted again. The mentions and edges of
 affected chunks are replaced, in one transaction per document. Vectors and summaries do not change. The result is the
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from shlex import quote
 from typing import Any
 
@@ -17,29 +17,24 @@ from e2g_neo4j.errors import AliasNotFoundError, EntityNotFoundError, InputError
 from e2g_neo4j.graph.catalog import aliases, find_document, find_documents
 from e2g_neo4j.graph.fingerprint import read_name_words
 from e2g_neo4j.graph.lease import write_locked
-from e2g_neo4j.graph.rows import flat, mentions_hash
+from e2g_neo4j.graph.rows import mentions_hash
 from e2g_neo4j.graph.writer import CHUNKS_READ, purge, rewrite_mentions, set_override
 from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.linked_names import collect_linked_names, read_linked_names
 from e2g_neo4j.indexing.missed_names import add_missed_names, collect_known_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
-from e2g_neo4j.indexing.names_across import context, document_names, needs_context, resolve_across, words_of
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.models.entities.extraction_codec import decode
 from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.documents import Chunk
 from e2g_neo4j.types.graph import Alias, Extraction
-from e2g_neo4j.types.languages import NameWords
-from e2g_neo4j.types.mentions import Across, ChunkMentions, DocumentNames, Overrides, Sense, find_circle
+from e2g_neo4j.types.mentions import ChunkMentions, Overrides, Sense, find_circle
 
 WAIT_SECONDS = 0.5
 """How long to wait before checking again whether a run has released a document."""
 
 MAX_TITLE = 100
 """Maximum characters of the title in the name of an entity of one document."""
-
-TRIES = 3
-"""How often a document is tried whose merges across documents have changed. A run that is indexing it updates it."""
 
 
 def merge(name: str, into: str, *, corpus: str) -> Operation[list[Alias]]:
@@ -155,54 +150,6 @@ def read_overrides(corpus: str) -> Operation[Overrides]:
     return Overrides({row["key"]: row["into"] for row in rows if row["decided"]}, senses)
 
 
-def resolve_names(documents: Mapping[str, DocumentNames], corpus: str, of: NameWords) -> Operation[Across]:
-    """Find what the open names of documents stand for in other documents of the corpus. `of`: words of its language."""
-    open = {name for names in documents.values() for name in names.open}
-    words = words_of(open, of)
-    rows = (yield Read("index/names", {"corpus": corpus, "any_words": dict.fromkeys(words, True)})) if words else []
-    known = {row["name"]: row["count"] for row in rows}
-    full = resolve_across(open, known, of)
-    pairs: list[dict[str, Any]] = []
-    for document, names in documents.items():
-        for name in names.open:
-            if name in full and needs_context(name, of):
-                others, least = context(names.counts, full[name])
-                pairs.append(
-                    {"document": document, "full": full[name], "names": dict.fromkeys(others, True), "least": least}
-                )
-    rows = (yield Read("index/shared_names", {"corpus": corpus, "pairs": pairs})) if pairs else []
-    shared = [(row["document"], row["full"]) for row in rows]
-    resolved = {
-        document: {
-            name: full[name]
-            for name in names.open
-            if name in full and (not needs_context(name, of) or (document, full[name]) in shared)
-        }
-        for document, names in documents.items()
-    }
-    return Across(words, known, pairs, sorted(name for _, name in shared), resolved)
-
-
-def update_names(corpus: str) -> Operation[None]:
-    """Rewrite the mentions of documents about whose names other documents now decide otherwise.
-
-    Every change of documents ends with this. If it is killed before, the next change does it.
-    """
-    yield from update_linked_names(corpus)
-    rows = yield Read("index/open_names", {"corpus": corpus})
-    names = {row["document"]: DocumentNames(dict.fromkeys(row["names"], 0), row["open"]) for row in rows}
-    of = yield from read_name_words(corpus)
-    across = yield from resolve_names(names, corpus, of)
-    changed = [row["document"] for row in rows if row["resolved"] != flat(across.resolved[row["document"]])]
-    for document in changed:
-        for _ in range(TRIES):
-            if (yield from _update_document(document, corpus)):
-                break
-            time.sleep(WAIT_SECONDS)
-    if changed:
-        yield from purge(corpus)
-
-
 def update_linked_names(corpus: str) -> Operation[int]:
     """Rewrite the mentions of documents with names of linked nodes that have changed. Return their number.
 
@@ -258,9 +205,7 @@ def _update(document: str, corpus: str, *, only_changed: bool = False) -> Operat
     names = collect_known_names(name_counts(extractions), of, linked.find_in(row["text"] for row in rows))
     extractions = [add_missed_names(row["text"], one, names) for row, one in zip(rows, extractions, strict=True)]
     counts = name_counts(extractions)
-    across = yield from resolve_names({document: document_names(counts, {}, of)}, corpus, of)
-    resolved = across.resolved[document]
-    merges = find_merges(counts, of, overrides.in_document(document), resolved, overrides.spellings_in(document))
+    merges = find_merges(counts, of, overrides.in_document(document), overrides.spellings_in(document))
     changed = _find_changes(rows, apply_merges(extractions, merges))
     if only_changed and not changed:
         return None
@@ -270,11 +215,9 @@ def _update(document: str, corpus: str, *, only_changed: bool = False) -> Operat
         rows[0]["sha256"],
         [mentioned for _, mentioned in changed],
         merges,
-        document_names(counts, resolved, of),
         unchanged={row["id"] for row in rows} - {row["id"] for row, _ in changed},
         before={key for row, _ in changed for key in row["keys"]},
         overrides=overrides,
-        across=across,
         linked=linked.versions,
     )
 

@@ -1,14 +1,15 @@
 """Name merging: "Harker" resolves to Jonathan Harker in a document without another Harker.
 
-The rules use the names of one document, and never merge names that may belong to two people. What a document leaves
-open, names of other documents may decide, see `names_across`. Merges and splits by hand come last.
+The rules use the names of one document, and never merge names that may belong to two people. Names of different
+documents are one entity if they are spelled the same, apart from titles of full names. Merges and splits by hand come
+last.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from e2g_neo4j.indexing.person_names import PersonName, are_compatible, parse_name, split_generations
@@ -24,9 +25,6 @@ PEOPLE = 0.25
 
 SURNAMES = 0.5
 """The same for a surname alone, which may be a place or a brand: "the king of Jordan", "Ford recalled the truck"."""
-
-ACROSS = "the only full name of the corpus that fits"
-"""The reason for a merge that other documents have decided."""
 
 BY_HAND = "by hand"
 """The reason for a merge that a user has made."""
@@ -62,15 +60,17 @@ _Match: TypeAlias = tuple[PersonName, str, str]
 
 @dataclass(slots=True)
 class _Person:
-    """A person with given name and surname in a document: the full names, the most frequent first."""
+    """A person with given name and surname in a document.
+
+    Attributes:
+        names: the full names, the most frequent first.
+        key: the most frequent name without titles, unless it may be that of a husband.
+    """
 
     names: list[PersonName] = field(default_factory=list)
+    key: str = ""
     count: int = 0
     first: int = 0
-
-    @property
-    def key(self) -> str:
-        return self.names[0].key
 
     @property
     def given(self) -> str:
@@ -97,7 +97,6 @@ def find_merges(
     counts: Mapping[str, NameCount],
     of: NameWords,
     overrides: Decisions | None = None,
-    across: Mapping[str, str] | None = None,
     spelled: Mapping[str, str] | None = None,
 ) -> list[NameMerge]:
     """Find the names of a document that resolve to another name.
@@ -107,17 +106,13 @@ def find_merges(
 
     Args:
         counts: the entities of the document, by key. Those that are only spelled like their key are no names.
-        across: what other documents have decided: by name, the key of the full name.
         spelled: names of entities that no text has, by key.
 
     Returns:
         The merges, sorted by name.
     """
     overrides = overrides or {}
-    found = {name.key: (full, why) for name, full, why in matches(names_of(counts), of)}
-    for name, full in (across or {}).items():
-        if name in counts and name not in found:
-            found[name] = full, ACROSS
+    found = {name.key: (full, why) for name, full, why in _matches(names_of(counts), of)}
     for name in overrides:
         found.pop(name, None)
     by_hand = {name: full for name, full in overrides.items() if full is not None}
@@ -128,9 +123,18 @@ def find_merges(
         if full != name:
             why = BY_HAND if name in by_hand else found[name][1]
             one = counts[name]
-            form = _most_frequent(one.forms)
-            merges.append(NameMerge(name, full, why, one.count, form, (spelled or {}).get(full)))
-    return merges
+            merges.append(NameMerge(name, full, why, one.count, _most_frequent(one.forms)))
+    named = {**_untitled_forms(merges, counts), **(spelled or {})}
+    return [replace(one, spelled=named.get(one.full)) for one in merges]
+
+
+def _untitled_forms(merges: Iterable[NameMerge], counts: Mapping[str, NameCount]) -> dict[str, str]:
+    """Return the names of entities that a document has with titles only, by key."""
+    with_titles = [one for one in merges if one.full not in counts and one.name.endswith(f" {one.full}")]
+    return {
+        one.full: " ".join(one.form.split()[-len(one.full.split()) :])
+        for one in sorted(with_titles, key=lambda one: (one.count, one.name))
+    }
 
 
 def _find_end(name: str, merged: Mapping[str, str], by_hand: Mapping[str, str], ends: dict[str, str]) -> str:
@@ -154,7 +158,7 @@ def names_of(counts: Mapping[str, NameCount]) -> dict[str, NameCount]:
     return {key: one for key, one in counts.items() if set(one.forms) != {key}}
 
 
-def matches(names: Mapping[str, NameCount], of: NameWords) -> Iterator[_Match]:
+def _matches(names: Mapping[str, NameCount], of: NameWords) -> Iterator[_Match]:
     """Yield the merges by the rules of one document."""
     inflected = dict(_find_inflections(names, of))
     for key, full in inflected.items():
@@ -192,11 +196,11 @@ def matches(names: Mapping[str, NameCount], of: NameWords) -> Iterator[_Match]:
         yield from _same_full_name(person, of)
     for word, short_names in short.items():
         surnames, given_names = with_last[word], with_given[word]
-        if surnames and not given_names and not is_family(word, names, of):
+        if surnames and not given_names and not _is_family(word, names, of):
             yield from _by_surname(word, short_names, surnames, names, of)
         elif given_names and not surnames:
             yield from _by_given_name(word, short_names, given_names, names, of)
-        elif not given_names and not is_family(word, names, of):
+        elif not given_names and not _is_family(word, names, of):
             yield from _by_title(word, short_names, names, of)
 
 
@@ -216,8 +220,9 @@ def _is_hyphenated(one: NameCount) -> bool:
 def _same_full_name(person: _Person, of: NameWords) -> Iterator[_Match]:
     """Merge names with the same given name and surname, if their titles can belong to one person."""
     if are_compatible(person.titles, of):
-        for name in person.names[1:]:
-            yield name, person.key, "the same given name and surname"
+        for name in person.names:
+            if name.key != person.key:
+                yield name, person.key, "the same given name and surname"
 
 
 def _by_initial(
@@ -337,7 +342,7 @@ def is_person(key: str, one: NameCount) -> bool:
     return one.forms[key] <= NOUNS * one.count and one.people >= PEOPLE * one.count
 
 
-def is_family(word: str, names: Mapping[str, NameCount], of: NameWords) -> bool:
+def _is_family(word: str, names: Mapping[str, NameCount], of: NameWords) -> bool:
     """Return whether a word is the plural of a name, or a name whose plural occurs."""
     plurals = {word + ending for ending in of.plurals}
     singulars = {word.removesuffix(ending) for ending in of.plurals} - {word}
@@ -366,8 +371,19 @@ def _people(parsed: Iterable[PersonName], names: Mapping[str, NameCount], of: Na
             continue
         for same in split_generations(person.names):
             count, first = _count(same, names), min(names[name.key].first for name in same)
-            people.append(_Person(same, count, first))
+            person = _Person(same, same[0].key, count, first)
+            if are_compatible(person.titles, of):
+                person.key = _untitled(same[0], of)
+            people.append(person)
     return people
+
+
+def _untitled(name: PersonName, of: NameWords) -> str:
+    """Return the key of a full name without titles. Mrs. John Harker is not John Harker."""
+    words = name.key.split()
+    while not name.is_initial and name.titles.isdisjoint(of.wives) and words[0] in name.titles:
+        words.pop(0)
+    return " ".join(words)
 
 
 def _most_frequent(forms: Mapping[str, int]) -> str:

@@ -81,7 +81,6 @@ def link(
         names += yield from linked_names.learn(corpus, label=one, name=name, aliases=aliases, type=type)
     documents = yield from merge_overrides.update_linked_names(corpus)
     if documents:  # they may have new entities, which are linked too
-        yield from merge_overrides.update_names(corpus)
         again = yield from linking()
         report = replace(again, added=report.added + again.added, removed=report.removed + again.removed)
         yield from update_own_layers(models, corpus)
@@ -101,6 +100,5 @@ def unlink(models: Models, corpus: str, label: str | None) -> Operation[int]:
     removed = yield from entity_linking.unlink(corpus, label)
     yield from linked_names.forget(corpus, label)
     if (yield from merge_overrides.update_linked_names(corpus)):
-        yield from merge_overrides.update_names(corpus)
         yield from update_own_layers(models, corpus)
     return removed

@@ -197,8 +197,8 @@ def delete(models: Models, targets: Sequence[str | Path] | None, corpus: str) ->
 
 
 def update_after_deletion(models: Models, corpus: str, progress: Progress | None = None) -> Operation[None]:
-    """Bring up to date what the other documents owe to deleted ones: names, references, layers."""
-    yield from merge_overrides.update_names(corpus)
+    """Bring references and layers up to date, and names of linked nodes if their last change was killed."""
+    yield from merge_overrides.update_linked_names(corpus)
     yield from update_references(corpus)
     yield from update_own_layers(models, corpus, progress)
 
@@ -216,7 +216,6 @@ def adopt(
     report = yield from _index(models, found.documents, corpus, progress, budget_tokens, adopted=True)
     yield from text_nodes.update_text_nodes(corpus, found.documents)
     removed = yield from text_nodes.remove_others(corpus, found.documents)
-    yield from merge_overrides.update_names(corpus)
     yield from update_own_layers(models, corpus)
     return AdoptReport(
         corpus=corpus,
@@ -351,7 +350,7 @@ def _index_with(run: IndexRun, documents: Sequence[SourceDocument], *, adopted: 
         report = yield from pipeline.index(documents, run, adopted=adopted)
     except (BudgetError, InputError, ModelError):
         with suppress(BudgetError, InputError, ModelError):
-            yield from merge_overrides.update_names(corpus)
+            yield from merge_overrides.update_linked_names(corpus)
             yield from update_references(corpus)
             yield from update_layers(models, corpus, show)  # other documents may be complete
         raise

@@ -28,10 +28,9 @@ from e2g_neo4j.graph.writer import (
 from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.language import code_of, other_language
 from e2g_neo4j.indexing.linked_names import LinkedNames, read_linked_names
-from e2g_neo4j.indexing.merge_overrides import read_overrides, resolve_names, update_names
+from e2g_neo4j.indexing.merge_overrides import read_overrides, update_linked_names
 from e2g_neo4j.indexing.missed_names import collect_known_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
-from e2g_neo4j.indexing.names_across import document_names
 from e2g_neo4j.indexing.reading import ReadAhead
 from e2g_neo4j.indexing.references import MOST_BEARERS, MOST_REFERENCES, update_references
 from e2g_neo4j.indexing.run import DocumentDraft, IndexRun, LeaseLostError, needs_extraction
@@ -103,7 +102,7 @@ def index(documents: Sequence[SourceDocument], run: IndexRun, *, adopted: bool =
                         left += [draft.document for draft in batch]
             run.add_seconds("reading", reader.seconds)
     with run.measure("merging names"):
-        yield from update_names(corpus)
+        yield from update_linked_names(corpus)
     with run.measure("finding references"):
         cut = yield from update_references(corpus)
     if cut:
@@ -211,24 +210,16 @@ def _stage_and_publish(
 
 
 def _merge_names(batch: Sequence[DocumentDraft], run: IndexRun) -> Operation[tuple[Overrides, LinkedNames]]:
-    """Find the name merges of documents, and return what was decided by hand, and the names of linked nodes.
-
-    Names of documents that are not visible yet count only after the publication, by `update_names`.
-    """
+    """Find the name merges of documents, and return what was decided by hand, and the names of linked nodes."""
     corpus, of = run.corpus, name_words(run.models.language)
     overrides = yield from read_overrides(corpus)
     linked = yield from read_linked_names(corpus)
     for draft in batch:
         in_text = linked.find_in(chunk.text for chunk in draft.chunks)
         draft.known_names = collect_known_names(name_counts(map(decode, draft.notes)), of, in_text)
-    counts = [name_counts(map(draft.extraction, draft.chunks)) for draft in batch]
-    names = {draft.document.id: document_names(one, {}, of) for draft, one in zip(batch, counts, strict=True)}
-    across = yield from resolve_names(names, corpus, of)
-    for draft, counted in zip(batch, counts, strict=True):
-        resolved = across.resolved[draft.document.id]
+        counts = name_counts(map(draft.extraction, draft.chunks))
         decided, spelled = overrides.in_document(draft.document.id), overrides.spellings_in(draft.document.id)
-        draft.merges = find_merges(counted, of, decided, resolved, spelled)
-        draft.names = document_names(counted, resolved, of)
+        draft.merges = find_merges(counts, of, decided, spelled)
     return overrides, linked
 
 

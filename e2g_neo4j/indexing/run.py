@@ -28,7 +28,7 @@ from e2g_neo4j.runtime.requests import Operation, Write
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Span, Vectors
 from e2g_neo4j.types.graph import Extraction, Summary
-from e2g_neo4j.types.mentions import DocumentNames, NameMerge
+from e2g_neo4j.types.mentions import NameMerge
 from e2g_neo4j.types.reports import IndexReport, Progress
 
 
@@ -51,7 +51,6 @@ class DocumentDraft:
         notes: the packed extraction of each chunk.
         windows: the windows of each chunk, as spans in its text.
         known_names: its names that are found wherever they are spelled the same.
-        names: what other documents need to know of its names.
         unchanged: the ids of the chunks that are kept with their mentions.
     """
 
@@ -65,7 +64,6 @@ class DocumentDraft:
     persistence: Persistence = field(default_factory=Persistence)
     known_names: KnownNames = field(default_factory=KnownNames)
     merges: Sequence[NameMerge] = ()
-    names: DocumentNames = field(default_factory=DocumentNames)
     unchanged: set[str] = field(default_factory=set)
 
     @property
@@ -113,7 +111,6 @@ class DocumentDraft:
             self.persistence.value,
             self.before,
             self.unchanged,
-            self.names,
             self.extractor,
         )
 

@@ -206,6 +206,11 @@ class Models:
         would delay the event loop."""
         return ThreadPoolExecutor(2, thread_name_prefix="e2g-question")
 
+    @property
+    def chats_at_once(self) -> int:
+        """How many calls of the chat model a question may make at once."""
+        return self.settings.llm_concurrency
+
     def vector(self, request: Embed) -> Future[list[float]]:
         """Embed a question of any length in another thread. The vector has shape (dimensions,)."""
         return request.vector or self._embedding.submit(copy_context().run, self._vector, request.text)
@@ -225,7 +230,7 @@ class Models:
             ModelError: The model failed.
         """
         with _chat_span(request) as replied:
-            return replied(retry.ask(request.model, request.request))
+            return replied(retry.ask(request.model, request.request, request.stopped))
 
     async def ask_async(self, request: Chat) -> ChatReply:
         """Like `ask`, as a coroutine."""

@@ -68,7 +68,7 @@ def fit_nodes(
     """
     kept: list[ScoredNode] = []
     left = tokens
-    for node in _without_duplicates(ranked):
+    for node in drop_duplicates(ranked):
         spans = token_spans(node.row["text"])
         if len(spans) <= left:
             kept.append(node)
@@ -99,7 +99,7 @@ def passages(ranked: Sequence[ScoredNode], question: str = "") -> tuple[Passage,
         ranked: Nodes, best first.
         question: The question that excerpts are to answer.
     """
-    unique = _without_duplicates(ranked)
+    unique = drop_duplicates(ranked)
     order = {node.row["id"]: position for position, node in enumerate(unique)}
 
     runs: list[list[ScoredNode]] = []
@@ -114,7 +114,8 @@ def passages(ranked: Sequence[ScoredNode], question: str = "") -> tuple[Passage,
     return tuple(_merge_run(run, min(run, key=lambda node: order[node.row["id"]]), weights) for run in runs)
 
 
-def _without_duplicates(ranked: Sequence[ScoredNode]) -> list[ScoredNode]:
+def drop_duplicates(ranked: Sequence[ScoredNode]) -> list[ScoredNode]:
+    """Return the nodes without those that have the text of a better one, or none."""
     unique: dict[str, ScoredNode] = {}
     for node in ranked:
         if node.row["text"]:  # empty if an adopted text node was deleted

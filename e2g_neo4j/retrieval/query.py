@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.models.entities.keywords import Terms
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.linking import Linked
@@ -74,6 +75,7 @@ class Query:
         without: Entities that pass on no activation.
         fulltext: The suffix of the full-text indexes of the corpora.
         keywords: Returns the nouns, names and noun phrases of the question: by key, how it spells them.
+        terms: Returns the terms of the question as the published code of E²GraphRAG takes them.
         names: The names and nouns that the pipeline finds in the question, by key, with their types.
         foreign: Whether the embedding model does not know the language of the corpora.
         linked: What the graph has about the entities. Empty for modes that do not need them.
@@ -92,6 +94,7 @@ class Query:
     without: Sequence[str] = ()
     fulltext: str = ""
     keywords: Callable[[], Mapping[str, str]] = dict
+    terms: Callable[[], Terms] = Terms
     names: Mapping[str, str] = field(default_factory=dict)
     foreign: bool = False
     linked: Linked = field(default_factory=Linked)

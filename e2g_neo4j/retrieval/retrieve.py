@@ -15,7 +15,7 @@ from neo4j.vector import Vector
 from e2g_neo4j.errors import ConfigurationError, CorpusChangedError, QueryError, did_you_mean
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.models.entities.extraction import extract, unwrap_lines
-from e2g_neo4j.models.entities.keywords import capital_runs, keywords, name_candidates
+from e2g_neo4j.models.entities.keywords import Terms, capital_runs, find_terms, keywords, name_candidates
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.explain import explanation_of, join_explanations
@@ -143,6 +143,7 @@ class Asked:
         names: Keys of the question's entities.
         other_names: Keys of other words of the question, which count if they are names of entities of the corpus.
         keywords: Returns the keywords of the question: by key, how it spells them.
+        terms: Returns the terms of the question as the published code of E²GraphRAG takes them.
         types: The types of the names.
         made_with: The fingerprint of the models.
         embed: The embedding of the question, which has been started.
@@ -153,6 +154,7 @@ class Asked:
     names: Sequence[str]
     other_names: Sequence[str]
     keywords: Callable[[], Mapping[str, str]]
+    terms: Callable[[], Terms]
     types: Mapping[str, str]
     made_with: Fingerprint
     group: Group
@@ -174,12 +176,14 @@ def parse_question(question: str, groups: Sequence[Group], *, embed: bool) -> li
             names = list(extraction.counts)
             others = name_candidates(doc, names)
             types = {key: max(counts, key=counts.__getitem__) for key, counts in extraction.types.items()}
-            words = partial(keywords, doc)
+            words, terms = partial(keywords, doc), partial(find_terms, doc)
             proper: dict[str, Sequence[str]] = {
                 entity_key(run, doc.lang_): terms_of([run]) for run in capital_runs(doc)
             }
             proper |= {key: () for key in names if types[key] != NOUN}
-            first[models.pipeline_id] = Asked(names, others, words, types, models.fingerprint, group, proper=proper)
+            first[models.pipeline_id] = Asked(
+                names, others, words, terms, types, models.fingerprint, group, proper=proper
+            )
         same = first[models.pipeline_id]
         asked.append(replace(same, made_with=models.fingerprint, group=group, embed=embedding))
     return asked
@@ -281,6 +285,7 @@ def read_query(
         fulltext=fulltext,
         without=options.without,
         keywords=asked.keywords,
+        terms=asked.terms,
         foreign=not asked.group.models.knows_language,
         linked=linked,
         explanation=explanation_of(strategy, linked, hops, selection.unit),

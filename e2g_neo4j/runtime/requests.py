@@ -7,10 +7,10 @@ client execute the same code (`runtime.runner`).
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import closing
 from dataclasses import dataclass, replace
-from threading import Event
+from threading import Event, Lock
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from neo4j import Driver
@@ -88,11 +88,27 @@ class TextFilter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """Call a chat model. Result: its `ChatReply`. `shown` filters the text that is streamed to the caller."""
+    """Call a chat model. Result: its `ChatReply`. `shown` filters the text that is streamed to the caller. A call that
+    failed is not repeated once `stopped` is set."""
 
     model: StreamingChatModel
     request: ChatRequest
     shown: TextFilter
+    stopped: Event | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AtOnce:
+    """Run operations that call a chat model and do not wait for each other, as many at once as the settings allow.
+    Result: the result of each, in their order, or the first error in this order. Their steps take turns, so that they
+    may share what they count."""
+
+    operations: tuple[Operation[Any], ...]
+
+    def take_turns(self, stopped: Event) -> list[Operation[Any]]:
+        """Return the operations so that only one of them makes a step at a time, and none once `stopped` is set."""
+        turns = Lock()
+        return [_take_turns(one, turns, stopped) for one in self.operations]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +143,27 @@ class CallDriver:
     call: Callable[[Driver, str], Any]
 
 
-Request: TypeAlias = Read | ReadAll | Write | Embed | EmbedAll | Rerank | Chat | Emit | GetExecutor | CallDriver
+Request: TypeAlias = (
+    Read | ReadAll | Write | Embed | EmbedAll | Rerank | Chat | AtOnce | Emit | GetExecutor | CallDriver
+)
 
 Operation: TypeAlias = Generator[Request, Any, T]
 """A generator that yields requests, receives their results and returns T."""
+
+
+def _take_turns(operation: Operation[T], turns: Lock, stopped: Event) -> Operation[T]:
+    reply: Any = None
+    with closing(operation):
+        while True:
+            with turns:
+                if stopped.is_set():
+                    raise CancelledError
+                try:
+                    request = operation.send(reply)
+                except StopIteration as end:
+                    result: T = end.value
+                    return result
+            reply = yield replace(request, stopped=stopped) if isinstance(request, Chat) else request
 
 
 def map_requests(
@@ -138,7 +171,7 @@ def map_requests(
     change: Callable[[Request], Request],
     receive: Callable[[Request, Any], Any] = lambda request, reply: reply,
 ) -> Operation[T]:
-    """Run an operation with other requests in place of its own.
+    """Run an operation with other requests in place of its own, and of those of operations that it runs at once.
 
     Args:
         change: Returns the request that is sent.
@@ -152,6 +185,8 @@ def map_requests(
             except StopIteration as end:
                 result: T = end.value
                 return result
+            if isinstance(request, AtOnce):
+                request = AtOnce(tuple(map_requests(one, change, receive) for one in request.operations))
             reply = receive(request, (yield request))
 
 

@@ -10,13 +10,14 @@ from contextlib import aclosing, contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import partial
-from threading import Event
+from threading import Event, RLock
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from neo4j import AsyncDriver, Driver
 
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import (
+    AtOnce,
     CallDriver,
     Chat,
     Embed,
@@ -33,7 +34,7 @@ from e2g_neo4j.runtime.requests import (
     Write,
 )
 from e2g_neo4j.runtime.sync_driver import SyncDriver
-from e2g_neo4j.runtime.threads import each_beside, in_thread
+from e2g_neo4j.runtime.threads import each_beside, each_task, in_thread
 from e2g_neo4j.runtime.waiting import report_waiting
 from e2g_neo4j.types.chat import ChatReply
 from e2g_neo4j.types.results import Evidence
@@ -52,6 +53,9 @@ class Models(Protocol):
 
     @property
     def threads(self) -> ThreadPool: ...
+
+    @property
+    def chats_at_once(self) -> int: ...
 
     def vector(self, request: Embed) -> Future[list[float]]: ...
 
@@ -87,11 +91,12 @@ class Runner:
         self.driver, self.name = driver, name
         self._models = models
         self._observer: ContextVar[Observer | None] = ContextVar("observer", default=None)
+        self._observing = RLock()
 
     @contextmanager
     def observe(self, observer: Observer) -> Iterator[None]:
-        """Notify an observer of the requests that this thread executes within the context, to time them or to count
-        round trips. Streamed chat requests, and those that an operation executes in other threads, are not observed."""
+        """Notify an observer of the requests of operations that this thread runs within the context, one at a time, to
+        time them or to count round trips. Streamed chat requests are not observed, nor those of an `Executor`."""
         token = self._observer.set(observer)
         try:
             yield
@@ -129,11 +134,13 @@ class Runner:
     def _execute(self, request: Request) -> Any:
         observer = self._observer.get()
         if observer:
-            observer.on_request(request)
+            with self._observing:
+                observer.on_request(request)
         with report_waiting(_describe(request)):
             result = self._result(request)
         if observer:
-            observer.on_result(request, result)
+            with self._observing:
+                observer.on_result(request, result)
         return result
 
     def _result(self, request: Request) -> Any:
@@ -155,6 +162,13 @@ class Runner:
                 return request.call(self.driver, self.name)
             case ReadAll():
                 return each_beside([partial(self.execute, one) for one in request.reads], READS_AT_ONCE)
+            case AtOnce():
+                stopped = Event()
+                try:
+                    parts = [partial(self.run, one) for one in request.take_turns(stopped)]
+                    return each_beside(parts, self._models.chats_at_once)
+                finally:
+                    stopped.set()
             case _:
                 return self.execute(request)
 
@@ -162,7 +176,7 @@ class Runner:
 def _describe(request: Request) -> str:
     """Tell what a request waits for."""
     match request:
-        case Chat():
+        case Chat() | AtOnce():
             return "Waiting for the chat model"
         case Embed() | EmbedAll() | Rerank():
             return "Computing vectors"
@@ -263,13 +277,10 @@ class AsyncRunner:
                 sync: Any = SyncDriver(driver, asyncio.get_running_loop())
                 return await asyncio.to_thread(request.call, sync, self.name)
             case ReadAll():
-                turns = asyncio.Semaphore(READS_AT_ONCE)
-
-                async def in_turn(one: Read) -> Rows:
-                    async with turns:
-                        return await self.execute(driver, one)
-
-                return await asyncio.gather(*map(in_turn, request.reads))
+                return await each_task([partial(self.execute, driver, one) for one in request.reads], READS_AT_ONCE)
+            case AtOnce():
+                parts = [partial(self.ask, one) for one in request.take_turns(Event())]
+                return await each_task(parts, self._models.chats_at_once)
             case Read() | Write():
                 return await self.execute(driver, request)
         raise TypeError(f"A question cannot ask for {request!r}.")

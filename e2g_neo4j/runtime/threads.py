@@ -7,7 +7,7 @@ import asyncio
 import math
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
 from functools import cache, cached_property, partial
@@ -34,29 +34,53 @@ def beside(call: Callable[[], T]) -> Future[T]:
 
 
 def each_beside(calls: Sequence[Callable[[], T]], at_once: int) -> list[T]:
-    """Run calls in this thread and in daemon threads, and return their results. After an error, no more calls begin."""
-    results: dict[int, T] = {}
-    left, lock = iter(enumerate(calls)), Lock()
-    failed = False
+    """Run calls in daemon threads, and return their results. After an error no more calls begin, and the first in the
+    order of the calls is raised; nor do they if this is interrupted."""
+    outcomes = [(call, Future[T]()) for call in calls]
+    left, lock, over = iter(outcomes), Lock(), Event()
 
     def work() -> None:
-        nonlocal failed
         while True:
-            with lock:
-                number, call = next(left, (-1, None)) if not failed else (-1, None)
-            if call is None:
+            with lock:  # so that those before one that fails have begun, and will end
+                following = None if over.is_set() else next(left, None)
+            if following is None:
                 return
+            call, outcome = following
             try:
-                results[number] = call()
+                outcome.set_result(call())
+            except BaseException as error:
+                over.set()
+                outcome.set_exception(error)
+
+    for _ in range(min(at_once, len(calls))):
+        beside(work)
+    try:
+        return [outcome.result() for _, outcome in outcomes]
+    finally:
+        over.set()
+
+
+async def each_task(calls: Sequence[Callable[[], Awaitable[T]]], at_once: int) -> list[T]:
+    """Like `each_beside`, in tasks, which are cancelled with this, and by an error."""
+    turns, over = asyncio.Semaphore(at_once), Event()
+
+    async def run(call: Callable[[], Awaitable[T]]) -> T:
+        async with turns:
+            if over.is_set():
+                raise asyncio.CancelledError
+            try:
+                return await call()
             except BaseException:
-                failed = True
+                over.set()
                 raise
 
-    others = [beside(work) for _ in range(min(at_once, len(calls)) - 1)]
-    work()
-    for one in others:
-        one.result()
-    return [results[number] for number in range(len(calls))]
+    tasks = [asyncio.ensure_future(run(call)) for call in calls]
+    try:
+        return [await task for task in tasks]
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def in_thread(call: Callable[..., T], *arguments: Any) -> T:

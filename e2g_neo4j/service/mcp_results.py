@@ -21,7 +21,7 @@ from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.cypher import load
 from e2g_neo4j.service.access import file_name
 from e2g_neo4j.service.connections import Step
-from e2g_neo4j.types.graph import EntityInfo
+from e2g_neo4j.types.graph import EntityCard, EntityInfo
 from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Evidence, Passage
 from e2g_neo4j.types.service import TaskInfo
@@ -75,10 +75,18 @@ class Results:
         return self._fit(Fitted[dict[str, int]], len(found), lambda kept: _first(found, kept), _rows)
 
     def entities(self, found: Sequence[EntityInfo]) -> CallToolResult:
-        short = [
-            replace(one, forms=_first(one.forms), types=_first(one.types), aliases=one.aliases[:NAMES]) for one in found
-        ]
+        short = [_shorten_entity(one) for one in found]
         return self._fit(Fitted[list[EntityInfo]], len(short), lambda kept: short[:kept], _rows)
+
+    def card(self, found: EntityCard) -> CallToolResult:
+        """Return a card without nodes of the user's graph, and with as many documents as fit."""
+        short = replace(found, entity=_shorten_entity(found.entity), linked=())
+        return self._fit(
+            Fitted[EntityCard],
+            len(found.documents),
+            lambda kept: replace(short, documents=found.documents[:kept]),
+            _rows,
+        )
 
     def connection(self, steps: Sequence[Step], hops: int) -> CallToolResult:
         none = [f"No path of at most {hops} edges connects the two in this corpus."]
@@ -221,6 +229,10 @@ def _head(number: int, one: Passage, fence: str) -> str:
     if one.excerpt and (one.excerpt.start, one.excerpt.end) != (one.start, one.end):
         where += f", the best part {one.excerpt.start} to {one.excerpt.end}"
     return f"{where}: <{fence}>{_line(one.place)}, corpus {_line(one.corpus)}</{fence}>"
+
+
+def _shorten_entity(one: EntityInfo) -> EntityInfo:
+    return replace(one, forms=_first(one.forms), types=_first(one.types), aliases=one.aliases[:NAMES])
 
 
 def _shorten(found: Evidence, kept: int, *, whole: bool = True) -> Evidence:

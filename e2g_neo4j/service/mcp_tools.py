@@ -25,7 +25,7 @@ from e2g_neo4j.service.problems import ProblemError
 from e2g_neo4j.service.schemas import Given, History
 from e2g_neo4j.settings import MAX_HOPS
 from e2g_neo4j.types.chat import StreamingChatModel
-from e2g_neo4j.types.graph import EntityInfo
+from e2g_neo4j.types.graph import EntityCard, EntityInfo
 from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Evidence
@@ -90,6 +90,7 @@ TOOLS: dict[str, tuple[str, Scope, ToolAnnotations]] = {
     "search": ("Search documents", "read", READS),
     "explain": ("Explain a search", "read", READS),
     "find_entities": ("Find entities", "read", READS),
+    "describe_entity": ("Describe an entity", "read", READS),
     "connect": ("Connect two entities", "read", READS),
     "read_passage": ("Read a document", "read", READS),
     "ask": ("Ask documents", "ask", READS),
@@ -219,16 +220,30 @@ class Tools:
     async def find_entities(
         self,
         context: Context[Any, Any],
-        query: Annotated[str, Field(max_length=200, description="Part of a name; empty: those in most chunks.")] = "",
+        query: Annotated[
+            str, Field(max_length=200, description="Part of a name, or words; empty: those in most chunks.")
+        ] = "",
         corpus: CorpusName = None,
         type: EntityType = None,
         limit: Annotated[int, Field(ge=1, le=100, description="How many at most.")] = 20,
     ) -> Annotated[CallToolResult, Fitted[list[EntityInfo]]]:
-        """Find people, places, things and terms of a corpus by a part of their name, names before nouns, those in most
-        chunks first."""
+        """Find people, places, things and terms of a corpus by a part of their name or by words of their description,
+        names before nouns, those in most chunks first."""
         chosen = await self.corpus(self.caller(context, "read"), corpus)
         found = await self.client.entities(query, corpus=chosen, type=type, limit=limit)
         return await to_thread.run_sync(self.results.entities, found)
+
+    async def describe_entity(
+        self,
+        context: Context[Any, Any],
+        name: Annotated[Name, Field(description="Name of an entity, see find_entities.")],
+        corpus: CorpusName = None,
+    ) -> Annotated[CallToolResult, Fitted[EntityCard]]:
+        """Tell who or what an entity of a corpus is: a sentence about it, its other names, how often which documents
+        mention it, its neighbours in the graph, and its community."""
+        chosen = await self.corpus(self.caller(context, "read"), corpus)
+        found = await self.client.describe_entity(name, corpus=chosen)
+        return await to_thread.run_sync(self.results.card, found)
 
     async def connect(
         self,

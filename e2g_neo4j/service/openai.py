@@ -28,7 +28,7 @@ from e2g_neo4j.service.problems import ProblemError, error_responses, stream_res
 from e2g_neo4j.service.routes.questions import answer_pieces
 from e2g_neo4j.service.schemas import MAX_CORPORA, AskedQuestion
 from e2g_neo4j.service.state import State, state_of
-from e2g_neo4j.service.streams import Event, event_stream
+from e2g_neo4j.service.streams import Event, event_stream, last_piece
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, EarlierMessage, Finish
 from e2g_neo4j.types.results import Answer, Citation, Turn
 from e2g_neo4j.types.service import Caller
@@ -226,8 +226,7 @@ async def complete(request: Request, body: CompletionBody, caller: Asker) -> Res
         await anext(pieces)  # what fails up to here has a status of its own
         with_usage = bool(body.stream_options and body.stream_options.include_usage)
         return event_stream(request, _chunks(head, pieces, str(request.base_url), with_usage))
-    async with aclosing(pieces):
-        [reply] = [piece async for piece in pieces if isinstance(piece, Reply)]
+    reply: Any = await last_piece(request, pieces)
     message = ReplyMessage(content=reply.text, annotations=reply.annotations(str(request.base_url)))
     choice = Choice(message=message, finish_reason=_FINISH[reply.finish])
     return JSONResponse(Completion(**head, choices=[choice], usage=_usage(reply)).model_dump())

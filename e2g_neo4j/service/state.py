@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, aclosing
 from dataclasses import dataclass
 from functools import partial
 
@@ -22,7 +22,7 @@ from e2g_neo4j.types.service import Caller
 class MeteredModel:
     """A chat model whose calls are counted: `used` is called with the prompt and completion tokens of each.
 
-    An asynchronous stream without a complete reply, the only kind that the service breaks off, counts with estimates:
+    An asynchronous call without a complete reply, the only kind that the service breaks off, counts with estimates:
     those of the prompt and of the text that came. A call that failed before any text came counts nothing.
 
     Before each call the most that it may use is reserved: its prompt, as the model counts it, and the longest reply.
@@ -48,8 +48,10 @@ class MeteredModel:
             return self._count(self.model.ask(request))
 
     async def ask_async(self, request: ChatRequest) -> ChatReply:
-        with self.reserve(await in_thread(self.count, request.text) + request.max_tokens):
-            return self._count(await self.model.ask_async(request))
+        async with aclosing(self.stream_async(request)) as pieces:
+            [*_, reply] = [piece async for piece in pieces]
+        assert isinstance(reply, ChatReply)  # noqa: S101 (the last piece of every stream)
+        return reply
 
     def stream(self, request: ChatRequest) -> Iterator[str | ChatReply]:
         with self.reserve(self.count(request.text) + request.max_tokens):

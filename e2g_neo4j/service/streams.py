@@ -59,6 +59,16 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
         await asyncio.wait([working])
 
 
+async def last_piece(request: Request, pieces: AsyncGenerator[T, None]) -> T:
+    """Return the last of the pieces. If the client disconnects, no more are made, and this raises a 408."""
+
+    async def find_last() -> T:
+        async with aclosing(pieces):
+            return [piece async for piece in pieces][-1]
+
+    return await while_connected(request, find_last())
+
+
 async def _wait_for_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -133,6 +133,8 @@ class EntityInfo:
             without a label. A pipeline with other labels adds their names in lower case. None in a
             corpus that was imported without types.
         types: up to 20 types with the number of mentions, the most frequent first.
+        description: what it is, in at most 300 characters: a sentence of the corpus, or what a chat model has written
+            of statements. None without the layer `descriptions`, and for common nouns.
     """
 
     key: str
@@ -144,6 +146,100 @@ class EntityInfo:
     documents: int
     type: str | None = None
     types: dict[str, int] = field(default_factory=dict)
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptionSource:
+    """The chunk that a description comes from.
+
+    Attributes:
+        chunk: its id.
+        document: the id of its document.
+        title: the title of the document.
+        start: the offset of its first character in the text of the document.
+        end: the offset after its last character.
+    """
+
+    chunk: str
+    document: str
+    title: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentMentions:
+    """How often a document mentions an entity.
+
+    Attributes:
+        document: the id of the document.
+        title: its title.
+        mentions: the number of occurrences.
+    """
+
+    document: str
+    title: str
+    mentions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An entity that shares sentences with another one.
+
+    Attributes:
+        key: its key.
+        name: its name.
+        type: its type, see `EntityInfo`.
+        weight: the weight of the edge between the two.
+        sentences: the number of sentences that they share.
+    """
+
+    key: str
+    name: str
+    type: str | None
+    weight: float
+    sentences: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedNode:
+    """A node of the user's graph that an entity is linked to.
+
+    Attributes:
+        node: its element id.
+        labels: its labels.
+        name: its name.
+        method: how they were matched.
+        score: how sure the match is, from 0 to 1.
+    """
+
+    node: str
+    labels: tuple[str, ...]
+    name: str
+    method: Method
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class EntityCard:
+    """What a corpus tells about an entity.
+
+    Attributes:
+        entity: its names, type, description, and how often it is mentioned.
+        source: where the description comes from; None without one.
+        documents: up to 20 documents that mention it, those that do most often first.
+        neighbours: up to 10 entities that share most sentences with it, names before nouns.
+        community: the title of its finest community; None without communities.
+        linked: up to 20 nodes of the user's graph that it is linked to.
+    """
+
+    entity: EntityInfo
+    source: DescriptionSource | None
+    documents: tuple[DocumentMentions, ...]
+    neighbours: tuple[Neighbour, ...]
+    community: str | None
+    linked: tuple[LinkedNode, ...]
 
 
 @dataclass(frozen=True, slots=True)

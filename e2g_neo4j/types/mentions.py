@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 Decisions: TypeAlias = Mapping[str, str | None]
 """What was decided about names by hand, by name: the key that it resolves to, or None if it is split."""
@@ -107,37 +107,3 @@ class NameMerge:
     count: int
     form: str
     spelled: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentNames:
-    """What other documents need to know of the names of a document.
-
-    Attributes:
-        counts: the occurrences of each name of a person, by key.
-        open: names that other documents may explain, because this one has no full name that they could stand for.
-        resolved: what other documents have decided: by name, the key of the full name.
-    """
-
-    counts: Mapping[str, int] = field(default_factory=dict)
-    open: Sequence[str] = ()
-    resolved: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Across:
-    """What names of documents stand for in other documents, and what this depends on.
-
-    Attributes:
-        words: words of the names of other documents.
-        known: the occurrences in the corpus of the names with these words.
-        pairs: a document, a full name and other names of the document, for each name that needs another one in common.
-        shared: the full names of these pairs that have one, sorted.
-        resolved: the keys of full names, by document and name.
-    """
-
-    words: Sequence[str] = ()
-    known: Mapping[str, int] = field(default_factory=dict)
-    pairs: Sequence[Mapping[str, Any]] = ()
-    shared: Sequence[str] = ()
-    resolved: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

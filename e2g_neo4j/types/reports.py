@@ -9,11 +9,12 @@ from typing import Literal, TypeAlias
 from e2g_neo4j.types.graph import Ambiguity, Link
 from e2g_neo4j.types.properties import StoredProperty
 
-Layer: TypeAlias = Literal["sentences", "communities", "clusters", "entities", "statements", "typed"]
+Layer: TypeAlias = Literal["sentences", "communities", "clusters", "entities", "descriptions", "statements", "typed"]
 """What `enrich` makes: vectors of sentences, communities of entities, clusters of chunks, vectors of the names of
-entities, statements, which a chat model extracts, and the typed graph, which is made of statements."""
+entities, descriptions of entities, statements, which a chat model extracts, and the typed graph, which is made of
+statements."""
 
-DEFAULT_LAYERS: tuple[Layer, ...] = ("sentences", "communities", "clusters", "entities")
+DEFAULT_LAYERS: tuple[Layer, ...] = ("sentences", "communities", "clusters", "entities", "descriptions")
 """What `enrich` makes if no layer is named: those that need no chat model."""
 
 Removable: TypeAlias = Literal["typed"]
@@ -51,7 +52,8 @@ class LayerReport:
     embedding model, and replies are assumed to have the length that the prompt asks for.
 
     Attributes:
-        total: the number of communities, clusters, statements or typed relationships of the corpus; 0 for vectors.
+        total: the number of communities, clusters, descriptions, statements or typed relationships of the corpus; 0 for
+            vectors.
         made: how many of them have a report, summary or text that is new; or how many names, or chunks whose sentences,
             were embedded.
         levels: the number of levels of communities or clusters.

@@ -145,7 +145,7 @@ class Passage(JsonForm):
       occurrences.
     - `e2g_code`, local route: the number of different terms in the chunk, plus a third of the number of its neighbours
       with all of them and n / (n + 1) for their n occurrences.
-    - `e2g_normalised`, local route: coverage plus occurrence, at most 2.
+    - `e2g_normalised`, local route: coverage plus occurrence.
     - `e2g` and its variants, global route, `dense`, `tree` and `raptor`: (1 + cosine) / 2 of the question and the node
       (in `dense`: its nearest window), from 0 to 1. The global route ranks by occurrences first, so scores may rise
       down the list.

@@ -290,7 +290,8 @@ def test_ablations(server: None, questions: Path, tmp_path: Path) -> None:
         e2g.index([BOOK, LIBRARY / "court-of-inquiry.txt"], corpus="benchmark-papers")
     module = benchmark("ablations")
     results = tmp_path / "results.json"
-    module.main(questions, corpus="benchmark-papers", limit=2, groups=BOOK, out=tmp_path / "out.md", results=results)
+    out = tmp_path / "out.md"
+    module.main(questions, "benchmark-papers", limit=2, groups=BOOK, lengths=BOOK, out=out, results=results)
     assert {("e2g", "R@5"), ("auto", "MRR"), ("tree", "R@5"), ("index", "seconds"), ("entities", "mean")} <= recorded(
         results
     )

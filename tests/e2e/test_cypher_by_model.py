@@ -1,4 +1,4 @@
-"""Text to Cypher with chat models of a real Ollama server, on a real Neo4j with one corpus; and the commands."""
+"""Text to Cypher with chat models of a real Ollama server, on a real Neo4j; and the commands."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from e2g_neo4j.managed_neo4j import Connection
 
 TEXT = "Luke Farran met Josiah Quill at Port Hesk. Luke Farran took the Averil out."
 GOOD = "MATCH (e:Entity {corpus: $corpus, key: 'luke farran'}) RETURN e.name AS name, e.chunks AS chunks"
+BARE = GOOD.replace("corpus: $corpus, ", "")
 ERASE = "MATCH (c:Chunk) DETACH DELETE c"
 
 
@@ -28,7 +29,7 @@ ERASE = "MATCH (c:Chunk) DETACH DELETE c"
 def model(ollama_server: RealOllama) -> str:
     """What it writes depends on the last character of the question."""
     replies = {
-        "?": Says(f"```cypher\n{GOOD};\n```"),
+        "?": Says(f"```cypher\n{BARE};\n```"),
         "!": Says(ERASE),
         "~": Says("CALL db.labels() YIELD label RETURN label"),
         "*": Says("MATCH (n) RETURN n"),
@@ -140,15 +141,12 @@ def test_the_commands_of_templates(settings: Settings, e2g: E2G, monkeypatch, ca
     assert "neighbours_of" in names
 
 
-def test_a_database_with_another_corpus_is_refused(e2g: E2G, settings: Settings) -> None:
+def test_another_corpus_is_not_read(e2g: E2G, settings: Settings) -> None:
+    before = e2g.text_to_cypher("Who is Luke Farran?", corpus="log")
     other = settings.model_copy(update={"chat_model": None})
     with E2G(settings=other) as indexing:
-        indexing.index([from_text("Ann met Bob.", corpus="secret", source="memory:x")], corpus="secret")
+        indexing.index([from_text(TEXT + " " + TEXT, corpus="secret", source="memory:x")], corpus="secret")
         try:
-            for corpus in ("log", "secret"):
-                with pytest.raises(InputError, match="has not only the corpus") as refused:
-                    e2g.text_to_cypher("Who is Luke Farran?", corpus=corpus)
-                assert ("secret" in str(refused.value)) == (corpus == "secret")
+            assert e2g.text_to_cypher("Who is Luke Farran?", corpus="log").rows == before.rows
         finally:
             indexing.delete(corpus="secret")
-    assert e2g.text_to_cypher("Who is Luke Farran?", corpus="log").rows

@@ -142,6 +142,9 @@ def run(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
             assert end.value.code in (0, None), line
         case ["make", target]:
             assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE), line
+        case ["cp", "-r", folder, copy]:
+            assert (ROOT / folder).is_dir(), line
+            assert copy == "papers", line
         case ["export", setting]:
             monkeypatch.setenv(*setting.split("=", 1))
         case ["pip", "install", "-e", what]:

@@ -279,7 +279,7 @@ def test_archives_keep_what_a_name_means_in_a_document(client, corpus, driver, t
 
 
 LETTERS = {
-    "Log": "Theodora Quill sailed in May. Theodora Quill met Hugo Thorne. Everybody liked Theodora Quill.",
+    "Log": "Theodora Quill sailed in May. Theodora Quill met Hugo Thorne. Everybody liked Miss Quill.",
     "Letter": "Dear Miss Quill, come to London. Hugo Thorne wrote the letter. Miss Quill answered from London.",
     "Note": "The chronometer of Hugo Thorne was signed by T. Quill in London.",
     "Stranger": "Captain Quill built bridges in Ohio with Miss Barlow. Nobody liked Captain Quill.",
@@ -287,12 +287,16 @@ LETTERS = {
 }
 
 
-def test_names_are_merged_across_documents_whatever_the_order(client, corpus, driver):
-    """After each change, the graph is that of a fresh index of the documents that are there."""
+def test_a_name_means_the_same_whatever_other_documents_there_are(client, corpus, driver):
+    """After each change, the graph is that of a fresh index of the documents that are there. Names of different
+    documents are merged by hand only."""
     fresh = f"{corpus}-fresh"
 
     def of(corpus: str, titles):
         return [from_text(LETTERS[title], corpus=corpus, source=title, title=title) for title in titles]
+
+    def merges():
+        return {(one.title, one.key): one.entity for one in client.merges(corpus=corpus)}
 
     try:
         steps = [
@@ -312,27 +316,17 @@ def test_names_are_merged_across_documents_whatever_the_order(client, corpus, dr
             remove(driver, [fresh])
             client.index(of(fresh, sorted(titles)), corpus=fresh)
             assert comparable(driver, corpus) == comparable(driver, fresh)
-            across = {(one.title, one.key) for one in client.merges(corpus=corpus) if one.entity == "theodora quill"}
-            wanted = {("Letter", "miss quill"), ("Note", "t quill")} if there.endswith(("Log", "Stranger")) else set()
-            assert {one for one in across if one[0] != "Log" and "dear" not in one[1]} == wanted
+            assert merges() == ({("Log", "miss quill"): "theodora quill"} if "Log" in titles else {})
+        client.index(of(corpus, ["Log"]), corpus=corpus)
+        client.merge("Miss Quill", "Theodora Quill", corpus=corpus)
+        client.merge("T. Quill", "Theodora Quill", corpus=corpus)
+        assert merges() == dict.fromkeys(
+            [("Log", "miss quill"), ("Letter", "miss quill"), ("Note", "t quill")], "theodora quill"
+        )
+        [found] = client.entities("theodora quill", corpus=corpus)
+        assert (found.documents, found.aliases) == (3, ("Miss Quill", "T. Quill"))
     finally:
         remove(driver, [corpus, fresh])
-
-
-@pytest.mark.parametrize(("others", "merged"), [(4, {"miss quill"}), (64, set())])
-def test_one_name_in_common_says_little_among_many(client, corpus, driver, others, merged):
-    given = ["Arthur", "Edward", "Harold", "Walter", "Alice", "Emily", "Martha", "Florence"]
-    surnames = ["Pell", "Holt", "Marsh", "Dunn", "Finch", "Barker", "Lowe", "Webb"]
-    names = [f"{one} {other}" for other in surnames for one in given][:others]
-    letter = LETTERS["Letter"] + "\n\n" + " ".join(f"I met {name} in London." for name in names)
-    texts = {"Log": LETTERS["Log"], "Letter": letter}
-    client.index([from_text(text, corpus=corpus, source=one, title=one) for one, text in texts.items()], corpus=corpus)
-    [row] = driver.execute_query(
-        "MATCH (d:Document {corpus: $corpus, title: 'Letter'}) RETURN d.names AS names", corpus=corpus
-    ).records
-    assert "hugo thorne" in row["names"]
-    assert (sum(" " in name for name in row["names"]) > 12) == (others > 12)
-    assert {one.key for one in client.merges(corpus=corpus) if one.entity == "theodora quill"} == merged
 
 
 @pytest.mark.parametrize("before", ["publish", "rewrite_mentions"])

@@ -336,6 +336,11 @@ def test_the_guide_is_served_until_it_is_interrupted(run, output, monkeypatch) -
     assert re.search(r"(?m)/browser/\?cmd=edit&arg=%3Aguide%20http%3A%2F%2Flocalhost%3A\d+%2Fguide\.html$", printed)
 
 
+def test_a_guide_to_a_corpus_without_documents_is_refused(output) -> None:
+    printed = output("guide", "-c", "nowhere", "--port", "0", "--no-open", code=5)
+    assert "editor" not in printed
+
+
 def test_a_picture_has_the_evidence_and_no_vectors(run, driver, evidence: Evidence, tmp_path) -> None:
     out, _ = run("query", QUESTION, "-c", CORPUS, "--html", "evidence.html")
     assert "evidence.html" in out

@@ -23,11 +23,14 @@ from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.reports import LinkReport
 
 TEXTS = {
-    "Inn": "The cook gave bread to Silver Wren. All day Silver Wren sat by the fire with Theodora Quill.",
+    "Inn": (
+        "The cook gave bread to Silver Wren. All day Silver Wren sat by the fire with Theodora Quill. "
+        "Everybody greeted Miss Wren."
+    ),
     "Boat": "Then Miss Wren sold the boat to Theodora Quill. Everybody greeted Miss Wren.",
     "Log": "Luke Farran sailed home.",
 }
-"""The pipeline reads "Silver Wren" as two nouns. Nobody else is called Wren, so this is Miss Wren too."""
+"""The pipeline reads "Silver Wren" as two nouns. Nobody else in the inn is called Wren, so Miss Wren is she."""
 
 
 @pytest.fixture(scope="module")
@@ -94,8 +97,9 @@ def test_names_are_found_in_a_corpus_that_was_indexed_before(
     report = link()
     assert (report.names, report.documents, report.added, report.removed) == (3, 1, 2, 0)
     assert [(one.key, one.method) for one in report.links] == [("luke farran", "folded"), ("silver wren", "exact")]
-    assert mentioned(client, corpus)["silver wren"] == 4
-    assert [(one.key, one.title) for one in client.merges(corpus=corpus)] == [("miss wren", "Boat")]
+    found = mentioned(client, corpus)
+    assert (found["silver wren"], found["miss wren"]) == (3, 2)
+    assert [(one.key, one.title) for one in client.merges(corpus=corpus)] == [("miss wren", "Inn")]
     assert without_links(driver, corpus) == fresh()
     again = link()
     assert (again.names, again.documents, again.added, again.links) == (3, 0, 0, report.links)
@@ -202,6 +206,7 @@ def test_names_that_are_learnt_while_a_document_is_written(
             client.index(library(corpus, "Inn"), corpus=corpus)
         else:
             client.merge("Cook", "Theodora Quill", corpus=corpus)
+            assert mentioned(client, corpus)["silver wren"] == 3
             client.join("Cook", corpus=corpus)
     assert done
     assert comparable(driver, corpus) == fresh(*(["Log"] if before == "publish" else []), "Inn")

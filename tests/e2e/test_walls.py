@@ -256,6 +256,14 @@ def paths(client: Any, two: Two) -> None:
     assert_nothing_of_the_other(two, [dict(node) for node in nodes])
 
 
+def describe_entity(client: Any, two: Two) -> None:
+    found = client.describe_entity("Ann Harper", corpus=two.mine)
+    assert found.entity.description in " ".join(TEXTS.values())
+    assert_nothing_of_the_other(two, found)
+    with pytest.raises(NotFoundError):
+        client.describe_entity("Zyxelia Quorn", corpus=two.mine)
+
+
 def entities(client: Any, two: Two) -> None:
     mine = {one.key: one for one in client.entities(corpus=two.mine)}
     other = {one.key: one for one in client.entities(corpus=two.other)}
@@ -402,7 +410,7 @@ def run_template(client: Any, two: Two) -> None:
 
 
 def text_to_cypher(client: Any, two: Two) -> None:
-    with pytest.raises(ConfigurationError, match="E2G_TEXT_TO_CYPHER=true if it may read all of the database"):
+    with pytest.raises(ConfigurationError, match="E2G_TEXT_TO_CYPHER=true if it may read all of your own graph"):
         client.text_to_cypher(QUESTIONS[0], corpus=two.mine)
 
 
@@ -457,7 +465,21 @@ CALLS: dict[str, Callable[[Any, Two], None]] = {
     call.__name__: call
     for call in (
         *(index, resume, delete, documents, corpora, stats, modes, retrieve, answer, stream, text),
-        *(references, paths, entities, merges, merge, split, join, export_corpus, import_corpus, link, links, unlink),
+        *(
+            references,
+            paths,
+            entities,
+            describe_entity,
+            merges,
+            merge,
+            split,
+            join,
+            export_corpus,
+            import_corpus,
+            link,
+            links,
+            unlink,
+        ),
         *(enrich, reindex, add_graph_documents, adopt, unadopt, run_template, text_to_cypher),
     )
 }
@@ -557,6 +579,7 @@ COMMANDS: dict[str, list[str]] = {
     "references": ["--corpus", "{mine}"],
     "read": ["{document}", "--corpus", "{mine}"],
     "entities": ["--corpus", "{mine}"],
+    "entities --card": ["Ann Harper", "--corpus", "{mine}"],
     "index --resume": ["--corpus", "{mine}"],
     "modes": ["--corpus", "{mine}"],
     "link": ["--label", "{label}", "--corpus", "{mine}", "--json"],
@@ -571,7 +594,7 @@ COMMANDS: dict[str, list[str]] = {
 """In this order. Several calls of a command have different options."""
 
 COMMANDS_OF_ONE_CORPUS = {"cypher"}
-"""Refused if the database has another one: see test_cypher_by_model.py."""
+"""A chat model writes the statement: see test_cypher_by_model.py and test_read_only_real.py."""
 COMMANDS_OF_NO_CORPUS = {
     *("demo", "doctor"),
     *("db start", "db stop", "db status", "db logs", "db reset"),

@@ -7,7 +7,6 @@ repeats the points.
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from typing import Any
 
@@ -17,6 +16,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
+from waiting_ollama import ITEM, read_items
 
 from e2g_neo4j import E2G, Answer, AsyncE2G, Evidence, Settings
 from e2g_neo4j.errors import QueryError
@@ -26,11 +26,10 @@ from e2g_neo4j.models.words import terms
 pytestmark = pytest.mark.full
 
 QUESTION = "What are the main subjects of the library?"
-ITEM = re.compile(r"^\[(\d+)\] .+\n(.+?[.?!])(?:\s|$)", re.MULTILINE)
 
 
 class Reading(BaseChatModel):
-    """Rates all reports 0 but the last, takes points, and answers with them."""
+    """Replies as `read_items`."""
 
     prompts: list[str] = Field(default_factory=list)
 
@@ -41,16 +40,7 @@ class Reading(BaseChatModel):
     def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
         system, user = (str(message.content) for message in messages)
         self.prompts.append(user)
-        items = ITEM.findall(user)
-        if system.startswith("Rate"):
-            reply = json.dumps({number: 4 * (number == items[-1][0]) for number, _ in items})
-        elif system.startswith("List"):
-            of = "reports" if "list the reports" in system.lower() or '"reports"' in system else "passages"
-            number, said = items[min(1, len(items) - 1)]
-            reply = json.dumps({"points": [{"text": said, "score": 10 + len(self.prompts), of: [int(number)]}]})
-        else:
-            reply = " ".join(re.findall(r"^\(\d+\) (.+)$", user, re.MULTILINE))
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(reply))])
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(read_items(system, user)))])
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +109,7 @@ def test_all_text_is_read(settings: Settings, sample: str) -> None:
         with pytest.raises(QueryError, match="E2G_MAP_CALLS allows 2"):
             few.answer(QUESTION, corpus=sample, method="all_text")
     *batches, last = model.prompts
+    batches.sort(key=lambda prompt: int(ITEM.findall(prompt)[0][0]))
     assert answer.calls == len(model.prompts)
     assert "(11) " in last
     read = "\n".join("\n".join(prompt.splitlines()[1:-3]) for prompt in batches)

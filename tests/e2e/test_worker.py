@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 import crashes
@@ -36,8 +36,6 @@ from e2g_neo4j.service.task_handlers import TASK_HANDLERS, Run
 from e2g_neo4j.service.worker import Worker, main
 from e2g_neo4j.types.ids import document_id
 from e2g_neo4j.types.service import TaskKind, TaskLease
-
-T = TypeVar("T")
 
 SAMPLE = Path(__file__).parent.parent.parent / "e2g_neo4j" / "sample" / "library"
 TEXT = "Alice Harper met Bob Miller in Paris. Miller sold her a letter. Carol Finch saw them at the harbour. " * 20
@@ -77,10 +75,7 @@ def sources(client: E2G, corpus: str) -> dict[str, str]:
 
 def test_uploaded_files_are_indexed_as_files_are(queue: Queue, client: E2G, corpus: str) -> None:
     names = ["great-gales.md", "museum-catalogue.html", "court-of-inquiry.txt"]
-    task = queue.done("index", corpus, *((name, (SAMPLE / name).read_bytes()) for name in names))
-    assert (task.state, task.error, task.attempt) == ("succeeded", None, 1)
-    assert task.result is not None
-    assert task.result["documents"] == 3
+    assert queue.result("index", corpus, *((name, (SAMPLE / name).read_bytes()) for name in names))["documents"] == 3
     assert queue.blobs() == 0
     fresh = f"{corpus}-fresh"
     client.index([SAMPLE / name for name in names], corpus=fresh)
@@ -109,13 +104,10 @@ def test_json_lines_texts_and_titles(queue: Queue, client: E2G, corpus: str) -> 
 
 def test_the_same_name_again_replaces_the_document(queue: Queue, client: E2G, corpus: str) -> None:
     queue.done("index", corpus, ("a.txt", TEXT.encode()))
-    task = queue.done("index", corpus, ("a.txt", OTHER.encode()))
-    assert task.result is not None
-    assert task.result["replaced"] == 1
+    assert queue.result("index", corpus, ("a.txt", OTHER.encode()))["replaced"] == 1
     assert client.stats(corpus)["documents"] == 1
-    twice = queue.done("index", corpus, ("b.txt", b"One day."), ("b.txt", b"Two days."))
-    assert twice.error is not None
-    assert (twice.error["code"], "b.txt" in twice.error["detail"]) == ("reading", True)
+    code, detail = queue.failure("index", corpus, ("b.txt", b"One day."), ("b.txt", b"Two days."))
+    assert (code, "b.txt" in detail) == ("reading", True)
 
 
 def test_a_name_is_only_a_label(queue: Queue, client: E2G, corpus: str) -> None:
@@ -133,25 +125,22 @@ def test_a_name_is_only_a_label(queue: Queue, client: E2G, corpus: str) -> None:
         " .txt",
         "…🦊.TXT",
     ]
-    task = queue.done("index", corpus, *((name, TEXT.encode()) for name in names))
-    assert (task.state, task.error) == ("succeeded", None)
+    queue.result("index", corpus, *((name, TEXT.encode()) for name in names))
     documents = client.documents(corpus)
     assert {one.source for one in documents} == {f"upload:{name}" for name in names}
     assert not any("e2gupload" in one.title.lower() for one in documents)
-    broken = queue.done("index", corpus, *((name, b"\x00\x01\x02" * 99) for name in names))
-    assert broken.error is not None
-    assert broken.error["code"] == "reading"
+    code, detail = queue.failure("index", corpus, *((name, b"\x00\x01\x02" * 99) for name in names))
+    assert code == "reading"
     for name in names:
-        assert (name if name.isprintable() else repr(name)) in broken.error["detail"]
-    assert "e2g-task" not in broken.error["detail"]
-    assert "e2gupload" not in broken.error["detail"]
+        assert (name if name.isprintable() else repr(name)) in detail
+    assert "e2g-task" not in detail
+    assert "e2gupload" not in detail
 
 
 def test_a_name_without_suffix_is_read_by_its_type(queue: Queue, client: E2G, corpus: str) -> None:
     name = "../../etc/passwd"
-    refused = queue.done("index", corpus, (name, TEXT.encode()))
-    assert refused.error is not None
-    assert "../../etc/passwd has an unsupported file type" in refused.error["detail"]
+    _, refused = queue.failure("index", corpus, (name, TEXT.encode()))
+    assert "../../etc/passwd has an unsupported file type" in refused
     assert queue.done("index", corpus, (name, TEXT.encode(), "text/plain; charset=utf-8")).state == "succeeded"
     assert sources(client, corpus) == {"upload:../../etc/passwd": "Passwd"}
 
@@ -159,21 +148,17 @@ def test_a_name_without_suffix_is_read_by_its_type(queue: Queue, client: E2G, co
 def test_unreadable_files_are_left_out_and_named(queue: Queue, client: E2G, corpus: str, tmp_path: Path) -> None:
     lines = b'{"text": "Ann met Bob.", "author": "x"}\nnonsense\n'
     files = [("good.txt", TEXT.encode()), ("bad.pdf", b"%PDF-1.4 broken"), ("odd.zip", b"a"), ("rows.jsonl", lines)]
-    task = queue.done("index", corpus, *files)
-    assert (task.state, queue.blobs()) == ("succeeded", 0)
-    assert task.result is not None
-    assert task.result["documents"] == 2
-    failed = task.result["failed"]
+    result = queue.result("index", corpus, *files)
+    assert (result["documents"], queue.blobs()) == (2, 0)
+    failed = result["failed"]
     assert failed.keys() == {"upload:bad.pdf", "upload:odd.zip", "upload:rows.jsonl, line 2"}
     assert all(why.startswith(what.removeprefix("upload:").partition(",")[0]) for what, why in failed.items())
     [row] = [one for one in client.documents(corpus) if one.source == "upload:rows.jsonl#1"]
     assert row.properties == {"author": "x"}
     assert sources(client, corpus).keys() == {"upload:good.txt", "upload:rows.jsonl#1"}
-    none = queue.done("index", corpus, *files[1:3])
-    assert (none.state, none.result) == ("failed", None)
-    assert none.error is not None
-    assert "bad.pdf" in none.error["detail"]
-    assert "odd.zip" in none.error["detail"]
+    _, detail = queue.failure("index", corpus, *files[1:3])
+    assert "bad.pdf" in detail
+    assert "odd.zip" in detail
 
 
 def test_with_strict_one_unreadable_file_fails_the_task_which_can_be_retried(queue: Queue, corpus: str) -> None:
@@ -209,32 +194,24 @@ def test_a_replaced_document_keeps_its_id_and_source(queue: Queue, client: E2G, 
     file.write_text(TEXT)
     client.index([file], corpus=corpus)
     [before] = client.documents(corpus)
-    task = queue.done("replace", corpus, ("other.md", OTHER.encode()), document=before.id)
-    assert (task.state, task.error) == ("succeeded", None)
+    queue.result("replace", corpus, ("other.md", OTHER.encode()), document=before.id)
     [after] = client.documents(corpus)
     assert (after.id, after.source) == (before.id, str(file))
     assert after.characters == len(OTHER)
-    text = queue.done("replace", corpus, ("", TEXT.encode()), document=before.id, documents=[{"title": "New"}])
-    assert (text.state, text.error) == ("succeeded", None)
+    queue.result("replace", corpus, ("", TEXT.encode()), document=before.id, documents=[{"title": "New"}])
     [after] = client.documents(corpus)
     assert (after.id, after.source, after.title, after.characters) == (before.id, str(file), "New", len(TEXT))
-    gone = queue.done("replace", corpus, ("a.txt", b"One day."), document="0" * 16)
-    assert gone.error is not None
-    assert gone.error["code"] == "document_not_found"
+    assert queue.failure("replace", corpus, ("a.txt", b"One day."), document="0" * 16)[0] == "document_not_found"
     two = b'{"text": "One day."}\n{"text": "Two days."}'
-    several = queue.done("replace", corpus, ("a.jsonl", two), document=before.id)
-    assert several.error is not None
-    assert several.error["code"] == "reading"
+    assert queue.failure("replace", corpus, ("a.jsonl", two), document=before.id)[0] == "reading"
 
 
 def test_documents_and_corpora_are_deleted(queue: Queue, client: E2G, corpus: str) -> None:
     documents = [from_text(f"{TEXT} {name}", corpus=corpus, source=name) for name in ("a", "b", "c")]
     client.index(documents, corpus=corpus)
-    task = queue.done("delete", corpus, documents=[documents[0].id, "0" * 16])
-    assert (task.state, task.error) == ("succeeded", None)
+    queue.result("delete", corpus, documents=[documents[0].id, "0" * 16])
     assert sources(client, corpus).keys() == {"b", "c"}
-    task = queue.done("delete_corpus", corpus)
-    assert task.result == {"documents": sorted(one.id for one in documents[1:])}
+    assert queue.result("delete_corpus", corpus) == {"documents": sorted(one.id for one in documents[1:])}
     assert corpus not in client.corpora()
     assert queue.done("delete_corpus", corpus).state == "succeeded"
     assert queue.blobs() == 0
@@ -244,32 +221,23 @@ def test_archives_are_imported(queue: Queue, client: E2G, corpus: str, tmp_path:
     client.index([from_text(TEXT, corpus=corpus, source="a")], corpus=corpus)
     client.export_corpus(tmp_path / "a.zip", corpus=corpus)
     archive = (tmp_path / "a.zip").read_bytes()
-    task = queue.done("import", f"{corpus}-2", ("../mine.zip", archive))
-    assert (task.state, task.error) == ("succeeded", None)
-    assert task.result is not None
-    assert (task.result["corpus"], task.result["file"], task.result["documents"]) == (f"{corpus}-2", "../mine.zip", 1)
+    result = queue.result("import", f"{corpus}-2", ("../mine.zip", archive))
+    assert (result["corpus"], result["file"], result["documents"]) == (f"{corpus}-2", "../mine.zip", 1)
     assert client.stats(f"{corpus}-2") == client.stats(corpus)
-    again = queue.done("import", f"{corpus}-2", ("mine.zip", archive))
-    assert again.error is not None
-    assert again.error["code"] == "input"
-    broken = queue.done("import", f"{corpus}-3", ("mine.zip", archive[:-100]))
-    assert broken.error is not None
-    assert (broken.error["code"], broken.error["detail"][:9]) == ("archive", "mine.zip ")
+    assert queue.failure("import", f"{corpus}-2", ("mine.zip", archive))[0] == "input"
+    code, detail = queue.failure("import", f"{corpus}-3", ("mine.zip", archive[:-100]))
+    assert (code, detail[:9]) == ("archive", "mine.zip ")
 
 
 def test_communities_are_made_and_kept_up_to_date(queue: Queue, client: E2G, corpus: str) -> None:
-    none = queue.done("enrich", corpus)
-    assert none.error is not None
-    assert none.error["code"] == "corpus_not_found"
+    assert queue.failure("enrich", corpus)[0] == "corpus_not_found"
     documents = [from_text(text, corpus=corpus, source=text[:5]) for text in (TEXT, OTHER)]
     client.index(documents, corpus=corpus)
-    task = queue.done("enrich", corpus)
-    assert (task.state, task.error) == ("succeeded", None)
-    assert task.result is not None
-    layers = task.result["layers"]
+    made = queue.result("enrich", corpus)
+    layers = made["layers"]
     assert layers["communities"]["made"] == layers["communities"]["total"] > 0
-    again = queue.done("enrich", corpus)
-    assert again.result == {**task.result, "layers": {name: one | {"made": 0} for name, one in layers.items()}}
+    again = {name: one | {"made": 0} for name, one in layers.items()}
+    assert queue.result("enrich", corpus) == {**made, "layers": again}
     queue.done("delete", corpus, documents=[documents[0].id])
     assert up_to_date(queue, corpus)
     titles = {row["title"] for row in communities(queue, corpus)}
@@ -297,23 +265,15 @@ def state(corpus: str) -> Operation[Rows]:
 def test_graphs_of_other_programs_are_adopted_and_linked(queue: Queue, client: E2G, corpus: str) -> None:
     label = f"Page{uuid4().hex}"
     queue.driver.execute_query(f"CREATE (:{label} {{id: 1, text: $text, name: 'Alice Harper'}})", text=TEXT)
-    task = queue.done("adopt", corpus, label=label, properties=["name"])
-    assert (task.state, task.error) == ("succeeded", None)
+    queue.result("adopt", corpus, label=label, properties=["name"])
     assert [one.properties for one in client.documents(corpus)] == [{"name": "Alice Harper"}]
-    task = queue.done("link", corpus, label=label, name="name")
-    assert (task.state, task.error) == ("succeeded", None)
+    queue.result("link", corpus, label=label, name="name")
     assert sum(client.links(corpus=corpus).values()) == 1
-    assert queue.done("unlink", corpus, label=label).result == {"links": 1}
-    refused = queue.done("delete_corpus", corpus)
-    assert refused.error is not None
-    assert refused.error["code"] == "adopted_corpus"
-    task = queue.done("unadopt", corpus)
-    assert task.result is not None
-    assert len(task.result["documents"]) == 1
+    assert queue.result("unlink", corpus, label=label) == {"links": 1}
+    assert queue.failure("delete_corpus", corpus)[0] == "adopted_corpus"
+    assert len(queue.result("unadopt", corpus)["documents"]) == 1
     assert corpus not in client.corpora()
-    gone = queue.done("unadopt", corpus)
-    assert gone.error is not None
-    assert gone.error["code"] == "corpus_not_found"
+    assert queue.failure("unadopt", corpus)[0] == "corpus_not_found"
 
 
 def test_the_service_is_no_part_of_a_corpus(
@@ -598,11 +558,10 @@ def test_what_is_not_ours_is_named_only(
         raise RuntimeError(f"secret of {TEXT}")
 
     monkeypatch.setattr("e2g_neo4j.indexing.run.embed_long", broken)
-    task = queue.done("index", corpus, ("a.txt", TEXT.encode()))
-    assert task.error is not None
-    assert task.error["code"] == "internal"
-    assert "RuntimeError" in task.error["detail"]
-    assert "secret" not in task.error["detail"] + caplog.text
+    code, detail = queue.failure("index", corpus, ("a.txt", TEXT.encode()))
+    assert code == "internal"
+    assert "RuntimeError" in detail
+    assert "secret" not in detail + caplog.text
     assert "Unexpected RuntimeError at" in caplog.text
 
 

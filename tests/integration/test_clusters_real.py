@@ -26,7 +26,7 @@ from libraries import (
 from naive import NaiveChunk, NaiveDocument, NaiveWindow
 from neo4j import Driver
 
-from e2g_neo4j.errors import CorpusNotFoundError, InputError
+from e2g_neo4j.errors import CorpusNotFoundError
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.managed_neo4j import Connection
@@ -35,7 +35,7 @@ from e2g_neo4j.retrieval.passages import ScoredNode
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies.tree import raptor
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.requests import Read, Write
+from e2g_neo4j.runtime.requests import Read
 
 FAR = [0, 1]
 """The axes near which the vectors of two groups are."""
@@ -113,7 +113,7 @@ def test_a_corpus_without_documents_has_no_clusters(driver: Driver, corpora: lis
 def test_chunks_and_clusters_are_ranked_together(driver: Driver, corpora: list[str], corpus: str) -> None:
     corpora += [corpus, other := f"{corpus}-other"]
     write(driver, corpus, TWO_GROUPS)
-    write(driver, other, TWO_GROUPS)
+    write(driver, other, [document(f"other {axis}", axis) for axis in FAR])
     enriched(driver, corpus)
     enriched(driver, other)
     nodes = ask(driver, [corpus], [1.0])
@@ -130,6 +130,9 @@ def test_chunks_and_clusters_are_ranked_together(driver: Driver, corpora: list[s
     ).records[0]["vector"]
     assert [node.row["id"] for node in ask(driver, [corpus], embedding, 1)] == [summaries[2]["id"]]
     assert len(ask(driver, [corpus, other], [1.0])) == 30
+    write(driver, other, TWO_GROUPS)
+    texts = {node.row["text"] for node in ask(driver, [corpus, other], [1.0], 26)}
+    assert len(texts) == 26, "copies of the other corpus take up no places"
 
 
 def summaries_of(nodes: list[ScoredNode], document: str) -> str:
@@ -179,70 +182,6 @@ def test_a_text_that_changes_under_the_same_members_is_summarised_again(
     assert {one[:3] for one in after} == {one[:3] for one in before}
     assert sum("Ed d0 0." in text for *_, text in after) >= 1
     assert not dangling(driver, corpus)
-
-
-@pytest.mark.parametrize("writes", range(5))
-def test_a_change_meanwhile_begins_again(driver: Driver, corpora: list[str], corpus: str, writes: int) -> None:
-    """A document is replaced after so many writes of the run. What is left is as if nobody had come between."""
-    corpora += [corpus, fresh := f"{corpus}-fresh"]
-    write(driver, corpus, TWO_GROUPS)
-    perform = performing(driver)
-    left = writes
-    new = document("d1", 1, 4)
-
-    def interrupted(request: Read | Write) -> Any:
-        nonlocal left
-        if isinstance(request, Write) and left >= 0:
-            left -= 1
-            if left < 0:
-                assert not found(driver, corpus), "staged clusters are not visible"
-                write(driver, corpus, [new])
-        return perform(request)
-
-    driven(interrupted, CLUSTERS.enrich(MODELS, corpus, None))
-    assert left < 0
-    driven(perform, CLUSTERS.update(MODELS, corpus))
-    write(driver, fresh, [TWO_GROUPS[0], new])
-    enriched(driver, fresh)
-    assert snapshot(driver, corpus) == snapshot(driver, fresh)
-
-
-def test_a_corpus_that_always_changes_is_an_error(driver: Driver, corpora: list[str], corpus: str) -> None:
-    corpora.append(corpus)
-    write(driver, corpus, TWO_GROUPS)
-    perform = performing(driver)
-
-    def changing(request: Read | Write) -> Any:
-        if isinstance(request, Read) and request.statement == "clusters/stored":
-            write(driver, corpus, TWO_GROUPS)
-        return perform(request)
-
-    with pytest.raises(InputError, match="was changed 5 times while its clusters were made"):
-        driven(changing, CLUSTERS.enrich(MODELS, corpus, None))
-    assert found(driver, corpus) == set()
-
-
-def test_what_an_interrupted_run_staged_is_not_found_and_is_cleaned_up(
-    driver: Driver, corpora: list[str], corpus: str
-) -> None:
-    corpora += [corpus, fresh := f"{corpus}-fresh"]
-    write(driver, corpus, TWO_GROUPS)
-    operation = CLUSTERS.enrich(MODELS, corpus, None)
-    perform = performing(driver)
-    reply: Any = None
-    while True:
-        request: Any = operation.send(reply)
-        if isinstance(request, Write) and request.statements[0][0] == "clusters/publish":
-            break
-        reply = perform(request)
-    operation.close()
-    count = "MATCH (:StagedCluster {corpus: $corpus})<-[r:IN_CLUSTER]-() RETURN count(r) AS n"
-    assert driver.execute_query(count, corpus=corpus).records[0]["n"] == 14
-    assert {node.row["level"] for node in ask(driver, [corpus], [1.0])} == {0}
-    enriched(driver, corpus)
-    write(driver, fresh, TWO_GROUPS)
-    enriched(driver, fresh)
-    assert snapshot(driver, corpus) == snapshot(driver, fresh)
 
 
 @pytest.fixture(scope="module")

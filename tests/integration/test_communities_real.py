@@ -15,7 +15,6 @@ from libraries import (
     MODELS,
     REAL_DIMENSIONS,
     bounded,
-    dangling,
     driven,
     few_examples,
     padded,
@@ -28,16 +27,11 @@ from libraries import (
 from naive import AmbiguousError, NaiveDocument, cosine, dense, windows
 from neo4j import Driver
 
-from e2g_neo4j.errors import CorpusChangedError, CorpusNotFoundError
-from e2g_neo4j.graph.writer import delete
-from e2g_neo4j.indexing import layers
-from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.indexing.communities import layer
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import communities as mode
 from e2g_neo4j.retrieval.windows import Window
-from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read, Write
 
 TWO_GROUPS = [
@@ -84,27 +78,6 @@ def test_two_groups_of_names_are_two_communities(driver: Driver, corpora: list[s
     assert snapshot(driver, other, exact=True) == before
 
 
-def test_a_corpus_without_documents_has_no_communities(driver: Driver, corpus: str) -> None:
-    with pytest.raises(CorpusNotFoundError):
-        enriched(driver, corpus)
-
-
-def test_a_deleted_document_leaves_nothing_in_communities(driver: Driver, corpora: list[str], corpus: str) -> None:
-    """In the very transaction that hides the document, before anything is made again."""
-    corpora.append(corpus)
-    write(driver, corpus, TWO_GROUPS)
-    enriched(driver, corpus)
-    driven(performing(driver), delete(corpus, ["d0"]))
-    assert found(driver, corpus).keys() == {"dan eve fay"}
-    behind = database.read(driver, "neo4j", Read("doctor/behind", {}))
-    assert {"corpus": corpus} in behind
-    driven(performing(driver), COMMUNITIES.update(MODELS, corpus))
-    assert found(driver, corpus).keys() == {"dan eve fay"}
-    assert {"corpus": corpus} not in database.read(driver, "neo4j", Read("doctor/behind", {}))
-    driven(performing(driver), delete(corpus, ["d1"]))
-    assert snapshot(driver, corpus) == ({}, {})
-
-
 def test_what_has_not_changed_keeps_its_report(driver: Driver, corpora: list[str], corpus: str) -> None:
     corpora.append(corpus)
     write(driver, corpus, TWO_GROUPS)
@@ -117,32 +90,6 @@ def test_what_has_not_changed_keeps_its_report(driver: Driver, corpora: list[str
     assert (report.total, report.made) == (2, 1)
     assert found(driver, corpus).keys() == {"ann bob cid", "dan eve fay gil"}
     assert driver.execute_query("MATCH (c:Community) WHERE elementId(c) = $id RETURN c", id=kept).records
-
-
-@pytest.mark.parametrize("writes", range(6))
-def test_a_change_meanwhile_begins_again(driver: Driver, corpora: list[str], corpus: str, writes: int) -> None:
-    """A document is replaced after so many writes of the run. What is left is as if nobody had come between."""
-    corpora += [corpus, fresh := f"{corpus}-fresh"]
-    write(driver, corpus, TWO_GROUPS)
-    perform = performing(driver)
-    left = writes
-
-    def interrupted(request: Read | Write) -> Any:
-        nonlocal left
-        if isinstance(request, Write) and left >= 0:
-            left -= 1
-            if left < 0:
-                write(driver, corpus, [new])
-        return perform(request)
-
-    new = small_document("d1", ["dan", "eve"], ["eve", "ann"], ["dan", "ann"])
-    driven(interrupted, COMMUNITIES.enrich(MODELS, corpus, None))
-    assert not dangling(driver, corpus)
-    write(driver, corpus, [new])
-    driven(perform, COMMUNITIES.update(MODELS, corpus))
-    write(driver, fresh, [TWO_GROUPS[0], new])
-    enriched(driver, fresh)
-    assert snapshot(driver, corpus) == snapshot(driver, fresh)
 
 
 def test_an_entity_may_go_between_two_reads_of_edges(
@@ -163,55 +110,6 @@ def test_an_entity_may_go_between_two_reads_of_edges(
 
     driven(without_fay, COMMUNITIES.enrich(MODELS, corpus, None))
     assert found(driver, corpus).keys() == {"ann bob cid", "dan eve gil"}
-
-
-def test_a_corpus_that_always_changes_is_an_error(driver: Driver, corpora: list[str], corpus: str) -> None:
-    corpora.append(corpus)
-    write(driver, corpus, TWO_GROUPS)
-    perform = performing(driver)
-    during = "communities/stored"
-
-    def changing(request: Read | Write) -> Any:
-        if isinstance(request, Read) and request.statement == during:
-            write(driver, corpus, TWO_GROUPS)
-        return perform(request)
-
-    with pytest.raises(CorpusChangedError, match="was changed 5 times while its communities were made"):
-        driven(changing, COMMUNITIES.enrich(MODELS, corpus, None))
-    assert found(driver, corpus) == {}
-    for one in (COMMUNITIES, CLUSTERS):
-        driven(perform, one.enrich(MODELS, corpus, None))
-    write(driver, corpus, TWO_GROUPS)
-    during = "clusters/stored"
-    driven(changing, layers.update(MODELS, corpus))
-    assert found(driver, corpus).keys() == {"ann bob cid", "dan eve fay"}, "the layers after it are updated"
-    [state] = database.read(driver, "neo4j", Read("layers/state", {"corpus": corpus}))
-    assert state["clusters"] != state["revision"] == state["communities"]
-
-
-@pytest.mark.parametrize("writes", range(1, 5))
-def test_an_interrupted_run_shows_nothing_and_is_cleaned_up(
-    driver: Driver, corpora: list[str], corpus: str, writes: int
-) -> None:
-    corpora += [corpus, fresh := f"{corpus}-fresh"]
-    write(driver, corpus, TWO_GROUPS)
-    operation = COMMUNITIES.enrich(MODELS, corpus, None)
-    perform = performing(driver)
-    reply: Any = None
-    staged = False
-    while writes:
-        request: Any = operation.send(reply)
-        staged = staged or (isinstance(request, Write) and request.statements[0][0] == "communities/stage")
-        reply = perform(request)
-        writes -= isinstance(request, Write)
-    operation.close()
-    assert staged or writes == 0
-    assert found(driver, corpus) == {}
-    assert {window.id for window in asked(driver, corpus, [1.0])} == {"d0-c0-w0", "d1-c0-w0"}
-    enriched(driver, corpus)
-    write(driver, fresh, TWO_GROUPS)
-    enriched(driver, fresh)
-    assert snapshot(driver, corpus) == snapshot(driver, fresh)
 
 
 @few_examples(20, 3)

@@ -34,7 +34,7 @@ from e2g_neo4j.runtime.requests import Embed, EmbedAll, Execute, Read, Rows, Wri
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import Section
 from e2g_neo4j.types.fingerprint import Fingerprint
-from e2g_neo4j.types.mentions import Across, NameMerge, Overrides
+from e2g_neo4j.types.mentions import NameMerge, Overrides
 
 PACKAGE = Path(e2g_neo4j.__file__).parent
 FILES = statement_names()
@@ -78,7 +78,6 @@ VALUES: dict[str, Any] = {
     "unknown": [{"key": "b", "vector": [1.0] + [0.0] * 383}],
     "by_name": True,
     "name_words": ["a"],
-    "any_words": {"a": True},
     "wholes": ["a"],
     "people": ["person"],
     "members": 10,
@@ -127,6 +126,7 @@ VALUES: dict[str, Any] = {
     "start": 0,
     "end": 9,
     "first": "d",
+    "referred": "d",
     "second": "d",
     "label": "Entity",
     "labels": ["Entity"],
@@ -230,16 +230,18 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         transaction.run(load("adopt/mark"), corpus=corpus, adopts="{}", properties=["id"]).consume()
         transaction.run(
             "CREATE (:Entity)-[:IN_COMMUNITY]->(c:Community:OutdatedCommunity:StagedCommunity {run: '', level: 1, "
-            "title: '', text: '', entities: 3, rating: 1, sha256: '', report_sha256: ''})-[:QUOTES]->(:Chunk) "
+            "title: '', text: '', entities: 3, rating: 1, sha256: '', report_sha256: '', sources: ['']})"
+            "-[:QUOTES]->(:Chunk) "
             "CREATE (c)-[:PARENT]->(:Community) CREATE (:Corpus {communities: 1, clusters: 1, entity_vectors: 1}) "
-            "CREATE (:Entity {embedded_name: ''}), (:Chunk {sentence_vectors: []}), (:Summary {notes_of: ''}), "
+            "CREATE (:Entity {embedded_name: '', description: '', description_chunk: ''}), "
+            "(:Chunk {sentence_vectors: []}), (:Summary {notes_of: ''}), "
             "(:E2GIndex {unused: ['']}) "
             "CREATE (:Chunk)-[:IN_CLUSTER]->(:Cluster:OutdatedCluster:StagedCluster {run: '', level: 1, text: '', "
             "tokens: 1, chunks: 2, document: '', start: 0, end: 1, sha256: '', text_sha256: ''}) "
             "CREATE (s:Statement:StagedStatement {run: '', predicate: '', keywords: [''], strength: 5, "
             "subject_type: '', object_type: '', status: '', period: ''}), "
             "(s)-[:SUBJECT]->(:Entity), (s)-[:OBJECT]->(:Entity), (s)-[:STATED_IN]->(:Chunk), "
-            "(:Corpus {statements: 1, statement_models: [''], report_models: [''], unread: ['']}), "
+            "(:Corpus {statements: 1, descriptions: 1, statement_models: [''], report_models: [''], unread: ['']}), "
             "(:Entity {typed_label: ''})-[:TYPED {statements: [''], count: 1, valid_from: '', valid_to: ''}]"
             "->(:Entity), "
             "(:Corpus {typed: 1, typed_labels: [''], typed_types: [''], typed_patterns: [''], graph_schema: ''}), "
@@ -332,11 +334,9 @@ def writes(corpus: str, documents: list[Staged]) -> Iterator[Write]:
             "sha",
             one.mentions,
             one.indexed.merges,
-            one.indexed.names,
             unchanged=(),
             before={"a"},
             overrides=Overrides(),
-            across=Across(resolved={one.document.id: {}}),
             linked=(),
         )
     alias = dict.fromkeys(("name", "entity", "entity_name", "document", "title", "why")) | {"key": "b", "count": 0}
@@ -652,7 +652,7 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
         "query/pagerank_windows",
         "query/activate",
         "query/e2g_code",
-        "query/mentions",
+        "query/shares",
         "query/entity_windows",
         "query/sentence_vectors",
         "query/windows",
@@ -665,12 +665,9 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
     elsewhere = {
         "index/documents",
         "index/known_files",
-        "index/names",
-        "index/open_names",
         "index/overrides",
         "index/properties",
         "index/set_properties",
-        "index/shared_names",
         "index/stored_chunks",
         "index/stored_summaries",
         "index/window_vectors",

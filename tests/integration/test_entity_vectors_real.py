@@ -20,16 +20,13 @@ from libraries import (
     performing,
     side_by_side,
     small_document,
-    staging,
     vectors,
     write,
 )
 from naive import AmbiguousError, NaiveDocument, cosine, cut, edges_of, windows
 from neo4j import Driver
 
-from e2g_neo4j.errors import CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import delete
-from e2g_neo4j.indexing.layer import ATTEMPTS
 from e2g_neo4j.indexing.vector_layers import ENTITIES
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import vector_context
@@ -81,11 +78,6 @@ def test_the_names_of_all_entities_are_embedded_once(driver: Driver, corpora: li
     assert snapshot(driver, other, exact=True) == before
 
 
-def test_a_corpus_without_documents_has_no_vectors(driver: Driver, corpus: str) -> None:
-    with pytest.raises(CorpusNotFoundError):
-        enriched(driver, corpus)
-
-
 def test_names_that_are_new_are_embedded_after_a_change(driver: Driver, corpora: list[str], corpus: str) -> None:
     corpora += [corpus, fresh := f"{corpus}-fresh"]
     write(driver, corpus, DOCUMENTS)
@@ -131,40 +123,6 @@ def test_a_name_that_changes_meanwhile_is_embedded_as_it_is_now(
     assert named(driver, corpus)["ann"][1] is None
     enriched(driver, corpus)
     assert named(driver, corpus)["ann"][1] == pytest.approx(MODELS.embedder.embed(["ANN"])[0].tolist(), abs=1e-6)
-
-
-@pytest.mark.parametrize("changes", [1, ATTEMPTS])
-def test_a_change_meanwhile_begins_again(driver: Driver, corpora: list[str], corpus: str, changes: int) -> None:
-    corpora.append(corpus)
-    write(driver, corpus, DOCUMENTS)
-    perform = performing(driver)
-    left = changes
-
-    def interrupted(request: Read | Write) -> Any:
-        nonlocal left
-        if isinstance(request, Write) and request.statements[0][0] == "layers/set_revision" and left:
-            left -= 1
-            write(driver, corpus, [small_document("d1", ["dan", f"{'x' * left}xeve"])])
-        return perform(request)
-
-    operation = ENTITIES.enrich(MODELS, corpus, None)
-    if changes < ATTEMPTS:
-        assert driven(interrupted, operation).made > 5
-        assert corpus not in behind(driver)
-        assert all(embedding for _, embedding in named(driver, corpus).values())
-    else:
-        with pytest.raises(InputError, match="e2g enrich --with entities"):
-            driven(interrupted, operation)
-
-
-def test_entities_of_staged_documents_have_no_vectors(driver: Driver, corpora: list[str], corpus: str) -> None:
-    corpora.append(corpus)
-    write(driver, corpus, DOCUMENTS[:1])
-    for request in staging(corpus, [small_document("d1", ["dan", "ann"])], "a run"):
-        database.write(driver, "neo4j", request)
-    assert enriched(driver, corpus) == 3
-    assert named(driver, corpus)["dan"] == (None, None)
-    assert ids(ask(driver, [corpus], [1.0])) == ["d0-c0-w0"]
 
 
 def test_windows_with_both_ends_of_a_relation_come_first(

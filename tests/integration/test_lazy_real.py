@@ -106,19 +106,20 @@ def test_communities_are_visited_below_those_that_contain_them(
     corpora.append(corpus)
     first = small_document("d0", ["ann", "bob"], ["bob", "cid"], ["ann", "cid"])
     second = small_document("d1", ["dan", "eve"], ["eve", "fay"], ["dan", "fay"])
-    bridge = small_document("d2", ["cid", "dan"])
+    bridge = small_document("d2", ["cid", "dan"], ["bob", "eve"], ["ann", "fay"])
     apart = small_document("d3", ["gil", "hal"], ["hal", "ivy"], ["gil", "ivy"])
-    write(driver, corpus, [first, second, bridge, apart])
-    monkeypatch.setattr(hierarchy, "GROWTH", 2)
+    another = small_document("d4", ["joe", "kim"], ["kim", "lee"], ["joe", "lee"])
+    write(driver, corpus, [first, second, bridge, apart, another])
     monkeypatch.setattr(layer, "communities", partial(hierarchy.communities, largest=3))
     driven(performing(driver), COMMUNITIES.enrich(MODELS, corpus, None))
     visited = visits(monkeypatch)
-    assert len(ask(driver, [corpus], [1.0])) == 4
+    assert len(ask(driver, [corpus], [1.0])) == 5
     [(ranks, parents)] = visited
     by_windows = {tuple(of): key for key, of in ranks.items()}
-    assert by_windows.keys() == {(0, 1, 2), (0, 2), (1, 2), (3,)}
+    assert by_windows.keys() == {(0, 1, 2), (0, 2), (1, 2), (3,), (4,)}
     root = by_windows[0, 1, 2]
-    assert parents == {root: None, by_windows[0, 2]: root, by_windows[1, 2]: root, by_windows[3,]: None}
+    assert {parents[by_windows[within]] for within in ((0, 2), (1, 2))} == {root}
+    assert {parents[by_windows[top]] for top in ((0, 1, 2), (3,), (4,))} == {None}
 
 
 def test_windows_are_compared_with_the_mean_and_the_standard_deviation_of_the_corpus(
@@ -145,7 +146,6 @@ def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver,
     with side_by_side(driver, data) as written:
         for corpus in written:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(hierarchy, "GROWTH", 2)
                 patch.setattr(layer, "communities", partial(hierarchy.communities, largest=3))
                 driven(performing(driver), COMMUNITIES.enrich(MODELS, corpus, None))
         for _ in range(3):

@@ -56,6 +56,7 @@ from e2g_neo4j.graph.writer import claim, delete, purge
 from e2g_neo4j.indexing import merge_overrides
 from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
+from e2g_neo4j.indexing.descriptions import DESCRIPTIONS
 from e2g_neo4j.indexing.references import update_references
 from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.indexing.vector_layers import ENTITIES
@@ -99,6 +100,7 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             self.embedded = False
             self.clustered = False
             self.stated = False
+            self.described = False
 
         @initialize(library=libraries((*NAMES, *PEOPLE)), at_once=st.sampled_from([0, 2, 1_000]))
         def begin(self, library: list[NaiveDocument], at_once: int) -> None:
@@ -153,6 +155,15 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
                 made_statements(driver, self.corpus)
                 self.stated = True
 
+        @rule()
+        def describe(self) -> None:
+            """Describe entities, or bring descriptions up to date after some of the other changes."""
+            if self.there:
+                if self.stated:
+                    self.state()
+                driven(performing(driver), DESCRIPTIONS.enrich(MODELS, self.corpus, None))
+                self.described = True
+
         @rule(library=libraries((*NAMES, *PEOPLE)), steps=st.integers(1, 8))
         def interrupt(self, library: list[NaiveDocument], steps: int) -> None:
             """A run ends after so many writes; its documents are indexed as they were, or deleted."""
@@ -185,13 +196,14 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
         def take(self, ids: set[str]) -> None:
             if ids:
                 driven(performing(driver), delete(self.corpus, sorted(ids)))
-                driven(performing(driver), merge_overrides.update_names(self.corpus))
+                driven(performing(driver), merge_overrides.update_linked_names(self.corpus))
                 driven(performing(driver), update_references(self.corpus))
             self.there = {id: document for id, document in self.there.items() if id not in ids}
             self.enriched = self.enriched and bool(self.there)
             self.embedded = self.embedded and bool(self.there)
             self.clustered = self.clustered and bool(self.there)
             self.stated = self.stated and bool(self.there)
+            self.described = self.described and bool(self.there)
 
         @invariant()
         def layers_have_only_what_is_visible(self) -> None:
@@ -221,6 +233,9 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
                 if self.stated:
                     driven(performing(driver), STATEMENTS.update(STATING, self.corpus, meter=UsageMeter()))
                     made_statements(driver, self.fresh)
+                if self.described:
+                    driven(performing(driver), DESCRIPTIONS.update(MODELS, self.corpus))
+                    driven(performing(driver), DESCRIPTIONS.enrich(MODELS, self.fresh, None))
                 assert snapshot(driver, self.corpus) == snapshot(driver, self.fresh)
                 states = listed(driver, self.corpus)
                 assert states == dict.fromkeys(self.there, ("ready", True))

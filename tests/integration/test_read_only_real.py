@@ -16,7 +16,8 @@ from neo4j import Driver
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.answering import text_to_cypher
-from e2g_neo4j.answering.cypher_parser import check_plan, check_words
+from e2g_neo4j.answering.cypher_expressions import UnreadableStatement
+from e2g_neo4j.answering.cypher_parser import Walled, check_plan, check_words, wall_in
 from e2g_neo4j.answering.text_to_cypher import run_for
 from e2g_neo4j.errors import CorpusNotFoundError, DatabaseError, InputError, NotFoundError
 from e2g_neo4j.graph import read_only
@@ -216,7 +217,8 @@ def alone(scratch: Connection) -> Iterator[Driver]:
 
 
 def model_statement(driver: Driver, statement: str, corpus: str = "novels") -> list[dict[str, Any]]:
-    found = run_for(corpus, statement, {"corpus": corpus})(driver, "neo4j")
+    """Without the rules for words, and the wall."""
+    found = run_for(corpus, Walled(statement), {"corpus": corpus})(driver, "neo4j")
     if isinstance(found, RejectedStatementError):
         raise found
     return list(found.rows)
@@ -326,37 +328,104 @@ def test_long_rows_are_left_out(driver: Driver, monkeypatch: pytest.MonkeyPatch)
         run(driver, "RETURN [n IN range(1, 300) | n] AS numbers")
 
 
-@pytest.mark.parametrize("state", ["published", "staged", "hidden", "task", "upload", "other corpus"])
-def test_a_database_with_another_corpus_is_refused(alone: Driver, state: str) -> None:
-    statement, corpus = "MATCH (c:Chunk) RETURN c.text AS text", "novels"
-    other = [small_document("x0", ["zoe", "abe"])]
-    if state == "staged":
-        for request in staging("letters", other, "a run"):
-            database.write(alone, "neo4j", request)
-    elif state == "hidden":
-        alone.execute_query("CREATE (:E2GRetired {corpus: 'letters', id: 'x0'})")
-    elif state == "task":
-        alone.execute_query("CREATE (:E2GTask {id: 'x0', corpus_name: 'letters'})")
-    elif state == "upload":
-        alone.execute_query("CREATE (:E2GBlob {task: 'x0', file: 0, part: 0})")
-    elif state == "published":
-        write(alone, "letters", other)
-    else:
-        corpus = "letters"
+# --- the wall around a corpus ------------------------------------------------------------------------
+
+ATTACKS = [
+    "MATCH (e:Entity) RETURN e.key AS key ORDER BY key",
+    "MATCH (c:Chunk) RETURN count(c) AS n, sum(size(c.text)) AS size",
+    "MATCH (e:Entity {key: 'zoe'}) RETURN e",
+    "MATCH (e:Entity {corpus: 'letters'}) RETURN e",
+    "MATCH (e:Entity {corpus: $corpus + ''}) RETURN e",
+    "MATCH (e:Entity {corpus: $corpus, corpus: 'letters'}) RETURN e",
+    "MATCH (e:Entity {}) WHERE e.corpus <> $corpus OR true RETURN e.key AS key ORDER BY key",
+    "MATCH (e:Entity WHERE e.corpus = 'letters') RETURN e",
+    "MATCH (d:Document|Chunk|Window|Summary|Alias|Corpus|Term) RETURN labels(d) AS l, count(*) AS n ORDER BY l",
+    "OPTIONAL MATCH (e:Entity {key: 'zoe'}) RETURN e.key AS key",
+    "MATCH (e:Entity) OPTIONAL MATCH (f:Entity) WHERE f.corpus <> e.corpus RETURN e.key, f.key ORDER BY e.key",
+    "MATCH (e:Entity {corpus: $corpus}) WITH 1 AS one MATCH (e:Entity) RETURN e.key AS key ORDER BY key",
+    "MATCH (e:Entity {corpus: $corpus}) UNWIND [1] AS e MATCH (e)--(c:Chunk) RETURN c",
+    "MATCH (e:Entity {corpus: $corpus}) RETURN e.key AS k UNION MATCH (e) RETURN e.key AS k",
+    "MATCH (e:Entity {corpus: $corpus}) RETURN e.key AS k ORDER BY k UNION ALL MATCH (e:Entity) RETURN e.key AS k",
+    "MATCH (s:Ship)<-[:REFERS_TO]-(e:Entity) RETURN e.key AS key",
+    "MATCH (s:Ship)<-[:REFERS_TO]-(e) RETURN e.key AS key",
+    "MATCH (a:Entity)-[r:REFERS_TO]->(s:Ship) RETURN startNode(r) AS a, endNode(r) AS s",
+    "MATCH p = (a:Entity)-[:REFERS_TO*1..4]-(b:Entity|Ship) RETURN [n IN nodes(p) | n.key] AS keys",
+    "MATCH p = (a:Entity)-[:REFERS_TO*1..4]-(b:Entity) RETURN [n IN nodes(p) | n.key] AS keys",
+    "MATCH p = (a:Entity)-[:REFERS_TO|CO_OCCURS*1..6]-(b:Entity) RETURN nodes(p) AS n",
+    "MATCH p = (s:Ship)-[:TIED*1..2]-(t:Ship) RETURN [n IN nodes(p) | properties(n)] AS n",
+    "MATCH p = shortestPath((a:Entity {key: 'ann'})-[:REFERS_TO*..6]-(b:Entity {key: 'dan'})) RETURN length(p) AS n",
+    "MATCH p = allShortestPaths((a:Entity {key: 'ann'})-[:CO_OCCURS*..6]-(b:Entity {key: 'cid'})) RETURN nodes(p)",
+    "MATCH (a:Entity)-[rs:CO_OCCURS*1..2]-(b:Entity) RETURN count(rs) AS n",
+    "MATCH (a:Entity)-[r]-(b:Chunk) RETURN count(r) AS n",
+    "MATCH (h:Hero) RETURN h",
+    "MATCH (h:Hero&Entity) RETURN h.key AS key",
+    "MATCH (h:Hero|Entity) RETURN h.key AS key",
+    "MATCH (h:Hero {corpus: $corpus}) RETURN h.key AS key",
+    "MATCH (s:Ship), (h:Hero) RETURN s.name, h.key",
+    "MATCH (e:Entity) RETURN COLLECT { MATCH (f:Entity) RETURN f.key } AS keys",
+    "MATCH (e:Entity) RETURN COUNT { MATCH (f:Entity) } AS n",
+    "MATCH (e:Entity) WHERE EXISTS { MATCH (f:Entity {key: 'zoe'}) } RETURN e.key",
+    "MATCH (e:Entity) RETURN [(e)--(f:Entity) | f.key] AS keys",
+    "MATCH (e:Entity) RETURN [(f:Entity) | f.key] AS keys",
+    "MATCH (e:Entity) WHERE (e)--(:Ship)--(:Entity {key: 'zoe'}) RETURN e.key",
+    "CALL { MATCH (e:Entity) RETURN e } RETURN e.key",
+    "MATCH (e:Entity) CALL (e) { MATCH (f:Entity) RETURN f } RETURN f.key",
+    "CALL db.index.fulltext.queryNodes('e2g_entity_words', 'zoe') YIELD node RETURN node",
+    "LOAD CSV FROM 'file:///x' AS line RETURN line",
+    "MATCH (e:Entity $all) RETURN e",
+    "MATCH (n) WHERE n:Entity RETURN n",
+    "MATCH ()-[r:FROM_CHUNK]->() RETURN count(r) AS n",
+    "MATCH (n:Entity) WHERE elementId(n) STARTS WITH '4' RETURN count(n) AS n",
+]
+"""Statements that would tell of another corpus, `letters`. One of its entities is a `Hero` of the user's."""
+
+
+def outcome_of(driver: Driver, statement: str) -> list[dict[str, Any]] | str:
+    """The rows, or why there are none."""
     try:
-        with pytest.raises(InputError, match="has not only the corpus"):
-            model_statement(alone, statement, corpus)
+        found = run_for("novels", wall_in(statement), {"corpus": "novels"})(driver, "neo4j")
+    except (InputError, UnreadableStatement) as error:
+        return str(error)
+    return str(found) if isinstance(found, RejectedStatementError) else list(found.rows)
+
+
+def write_letters(driver: Driver) -> None:
+    """Another corpus, tied to this one and the graph of the user."""
+    write(driver, "letters", [small_document("x0", ["zoe", "ann"], ["zoe", "dan"])])
+    driver.execute_query(
+        "MATCH (z:Entity {corpus: 'letters', key: 'zoe'}), (s:Ship) SET z:Hero "
+        "CREATE (z)-[:REFERS_TO]->(s), (z)-[:TIED]->(s), (z)-[:TIED]->(:Ship {name: 'Zephyr'})"
+    )
+
+
+def test_no_statement_tells_of_another_corpus(alone: Driver) -> None:
+    """What a statement returns is the same without that corpus, or it is refused."""
+    alone.execute_query(
+        "MATCH (a:Entity {key: 'ann'}), (s:Ship) CREATE (a)-[:REFERS_TO]->(s) CREATE (:Hero {key: 'h'})"
+    )
+    alone.execute_query("MATCH (d:Entity {key: 'dan'}), (s:Ship) CREATE (d)-[:REFERS_TO]->(s)")
+    try:
+        before = {statement: outcome_of(alone, statement) for statement in ATTACKS}
+        write_letters(alone)
+        after = {statement: outcome_of(alone, statement) for statement in ATTACKS}
     finally:
-        alone.execute_query("MATCH (n) WHERE n.corpus = 'letters' OR n:E2GTask OR n:E2GBlob DETACH DELETE n")
-        assert len(model_statement(alone, statement)) == 2
+        alone.execute_query("MATCH (n:Ship|Hero) DETACH DELETE n")
+    refused = {statement for statement, found in after.items() if "leads to another corpus" in found}
+    assert {statement: after[statement] for statement in before if statement not in refused} == {
+        statement: found for statement, found in before.items() if statement not in refused
+    }
+    assert "zoe" not in str([found for found in after.values() if not isinstance(found, str)])
+    assert sum(isinstance(found, list) for found in after.values()) > 15, "those that stay within the corpus are run"
+    assert len(refused) == 6, refused
 
 
-def test_a_corpus_that_appears_meanwhile_is_not_read(alone: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_label_that_leads_to_another_corpus_meanwhile_is_refused(
+    alone: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def meanwhile(plan: Any) -> str | None:
-        write(alone, "letters", [small_document("x0", ["zoe", "abe"])])
+        write_letters(alone)
         return check_plan(plan)
 
     monkeypatch.setattr(text_to_cypher, "check_plan", meanwhile)
-    with pytest.raises(InputError, match="has not only the corpus"):
-        model_statement(alone, "MATCH (c:Chunk) RETURN c.text AS text")
-    remove(alone, ["letters"])
+    assert "leads to another corpus" in outcome_of(alone, "MATCH (h:Hero) RETURN h")
+    alone.execute_query("MATCH (n:Ship|Hero) DETACH DELETE n")

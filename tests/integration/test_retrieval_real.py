@@ -31,6 +31,7 @@ from libraries import (
     small_document,
     staging,
     vectors,
+    write,
     write_with_sentences,
 )
 from modes import GRAPH_MODES, LAYER_MODES, MAY_FIND_NOTHING, WINDOW_MODES
@@ -47,6 +48,7 @@ from naive import (
     nodes_of,
     packed,
     persistence,
+    shares_of,
     window_passages,
     windows,
 )
@@ -159,6 +161,49 @@ def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, made_wi
                 assert_equal(evidence, expected)
                 assert set(evidence.unknown_entities) == set(names) - set(expected.entities)
                 assert not any(chunks_with(library, one.a, one.b) for one in evidence.absences)
+
+
+@few_examples(15)
+@given(libraries(), questions(), vectors(), chunks_wanted())
+def test_coverage_and_occurrence_are_counted_below_every_node(
+    driver: Driver, made_with: Fingerprint, library: list[NaiveDocument], names: list[str], vector: list[float], k: int
+) -> None:
+    corpus, answers = uuid4().hex, dict[str, Any]()
+    try:
+        write(driver, corpus, library)
+        evidence = answer(driver, made_with, corpus, names, vector, k=k, mode="e2g_normalised", answers=answers)
+    finally:
+        remove(driver, [corpus])
+    for row in answers.get("query/shares", ()):
+        assert row == shares_of(library, row["id"], names)
+    assert evidence.route == "local" or not evidence.passages or answers["query/shares"]
+
+
+TEN = "船が港に着いた。夜だ"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Ann  met\tBob.\r\nShe\nslept. ", 5),
+        (9 * "a" + " " + 9 * "b", 2),
+        ("", 0),
+        (3 * TEN, 30),
+        (f"{TEN} Ann {TEN}", 3),
+    ],
+)
+def test_a_word_is_a_run_of_characters_or_a_character_of_scripts_without_spaces(
+    driver: Driver, text: str, words: int
+) -> None:
+    corpus = uuid4().hex
+    try:
+        driver.execute_query("CREATE (:Chunk {corpus: $corpus, id: 'c', text: $text})", corpus=corpus, text=text)
+        [row] = database.read(
+            driver, "neo4j", Read("query/shares", {"corpus": corpus, "ids": ["c", "no"], "names": ["ann"]})
+        )
+    finally:
+        remove(driver, [corpus])
+    assert row == {"id": "c", "entities": 0, "matched": 0, "words": words, "mentions": 0}
 
 
 @few_examples(15)

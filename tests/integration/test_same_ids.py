@@ -32,6 +32,7 @@ from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import merge_overrides
 from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
+from e2g_neo4j.indexing.descriptions import DESCRIPTIONS
 from e2g_neo4j.indexing.entity_linking import unlink
 from e2g_neo4j.indexing.graph_schema import GraphSchema
 from e2g_neo4j.indexing.statements.layer import STATEMENTS
@@ -52,6 +53,7 @@ READS = sorted(
         "communities",
         "clusters",
         "entities",
+        "descriptions",
         "statements",
         "typed",
         "link",
@@ -62,7 +64,7 @@ READS = sorted(
     for path in (folder("cypher") / kind).glob("*.cypher")
     if "$corpus" in path.read_text(encoding="utf-8") and "// →" in path.read_text(encoding="utf-8")
     if path.stem not in ("hold", "vectors", "cached", "reports")  # depend on numbers and hashes of a corpus
-    and path.stem not in ("other_corpora", "graph_names", "tied_entities")  # ask for them, or for what is of the user
+    and path.stem not in ("beside", "graph_names", "tied_entities")  # ask for them, or for what is of the user
 )
 """Statements that give something back. Some also take a lock, or documents for a run."""
 
@@ -175,6 +177,7 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "chunks": [f"d{n}-c0" for n in range(2)],
         "run": "theirs",
         "apart": None,
+        "told": [WORD],
         "a": WORD,
         "b": "bob",
         "hops": 3,
@@ -188,8 +191,6 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "most": len(library()[1].chunks),
         "other_names": [],
         "overrides": [["cid", "", "d0: cid, Title of d0"], ["mr harker", ""]],
-        "any_words": {"harker": True},
-        "shared": [],
         "state": None,
     }
 
@@ -198,14 +199,11 @@ OF_ONE: dict[str, dict[str, Any]] = {
     "references/titles": {"words": ["title"]},
     "references/sources": {"sources": ["d0.txt", "d1.txt"]},
     "index/known_files": {"sources": ["d0.txt"], "folders": ["d"]},
-    "index/hold_version": {"known": [], "pairs": [], "any_words": {}},
     "query/aliases": {"key": None, "document": None},
+    "query/entity_card": {"key": "bob"},
     "query/document_page": {"after": "d0"},
     "query/documents_called": {"name": "d0", "path": "/d0"},
     "reindex/document_windows": {"after": -1},
-    "index/shared_names": {
-        "pairs": [{"document": "d0", "full": "jonathan harker", "names": {"mr harker": True}, "least": 1}]
-    },
 }
 """Parameters of single statements, which are called like others of other statements."""
 
@@ -234,6 +232,7 @@ def fill(driver: Driver, corpus: str, documents: list[NaiveDocument], label: str
     driven(perform, CLUSTERS.enrich(MODELS, corpus, None))
     stating: Any = Models(Model({WORD: f"{WORD} | knows | bob | They know.\n{WORD} | is | - | There is one."}))
     driven(perform, STATEMENTS.enrich(stating, corpus, None, UsageMeter()))
+    driven(perform, DESCRIPTIONS.enrich(MODELS, corpus, None))
     driven(perform, TYPED.enrich(stating, corpus, schema=GraphSchema().with_prefix("E2G_")))
 
 
@@ -325,7 +324,6 @@ def answers(driver: Driver) -> dict[tuple[str, Variant], tuple[Any, Any]]:
     try:
         fill(driver, mine, library(), label)
         complete(driver, mine, label)
-        driver.execute_query("MATCH (d:Document {corpus: $corpus}) SET d.open_names = ['mr harker']", corpus=mine)
         communities = "MATCH (m:Community {corpus: $corpus}) RETURN collect(m.id) AS ids"
         ids = driver.execute_query(communities, corpus=mine).records[0]["ids"]
         given["ids"] += ids

@@ -195,7 +195,8 @@ def test_chunks_without_vectors_are_an_error(driver: Driver, chain: str, mode: M
     driver.execute_query(
         "MATCH (c:Chunk {corpus: $corpus}) WHERE c.id IS NOT NULL REMOVE c.sentence_vectors", corpus=chain
     )
-    with pytest.raises(QueryError, match="e2g enrich --with sentences"):
+    message = rf"corpus '{chain}' have no vectors.*e2g enrich --with sentences --corpus {chain}"
+    with pytest.raises(QueryError, match=message):
         ask(driver, mode, chain, ["ann"])
 
 

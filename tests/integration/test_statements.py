@@ -44,6 +44,7 @@ READS: dict[str, Callable[[E2G, str], Any]] = {
     "documents": lambda client, corpus: client.documents(corpus),
     "stats": lambda client, corpus: client.stats(corpus),
     "entities": lambda client, corpus: client.entities(corpus=corpus),
+    "describe_entity": lambda client, corpus: client.describe_entity("ann", corpus=corpus),
     "merges": lambda client, corpus: client.merges(corpus=corpus),
     "doctor": lambda client, corpus: client.doctor(),
     "facts": lambda client, corpus: client.retrieve("Alice?", corpus=corpus, relationship_types=["CO_OCCURS"]),

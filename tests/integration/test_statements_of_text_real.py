@@ -23,11 +23,10 @@ from naive import NaiveDocument
 from neo4j import Driver
 from stated import MODEL, Model, Models
 
-from e2g_neo4j.errors import BudgetError, ConfigurationError, CorpusNotFoundError, InputError, ModelError
+from e2g_neo4j.errors import BudgetError, ConfigurationError, CorpusNotFoundError, ModelError
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import merge_overrides
-from e2g_neo4j.indexing.layer import ATTEMPTS
 from e2g_neo4j.indexing.statements import layer
 from e2g_neo4j.indexing.statements.chat import REPLY_TOKENS
 from e2g_neo4j.indexing.statements.layer import STATEMENTS
@@ -349,33 +348,6 @@ def test_subjects_and_objects_follow_split_and_joined_names(driver: Driver, corp
     assert len(model.requests) == 1
 
 
-@pytest.mark.parametrize("changes", [1, ATTEMPTS])
-def test_a_change_meanwhile_begins_again(driver: Driver, corpora: list[str], corpus: str, changes: int) -> None:
-    corpora.append(corpus)
-    write(driver, corpus, DOCUMENTS)
-    perform = performing(driver)
-    left = changes
-
-    def interrupted(request: Read | Write) -> Any:
-        nonlocal left
-        if isinstance(request, Write) and request.statements[0][0] == "statements/publish" and left:
-            left -= 1
-            write(driver, corpus, [small_document("d1", ["dan", "eve"], [f"{'x' * left}xfay"])])
-            assert statements(driver, corpus) == [], "staged ones are not seen"
-        return perform(request)
-
-    models: Any = Models(Model(REPLIES))
-    operation = STATEMENTS.enrich(models, corpus, None, UsageMeter())
-    if changes < ATTEMPTS:
-        assert driven(interrupted, operation).total == 3
-        assert corpus not in behind(driver)
-    else:
-        with pytest.raises(InputError, match="e2g enrich --with statements"):
-            driven(interrupted, operation)
-        driven(perform, delete(corpus, ["d0", "d1"]))
-        assert snapshot(driver, corpus) == ({}, {})
-
-
 def test_a_run_that_another_discards_begins_again(driver: Driver, corpora: list[str], corpus: str) -> None:
     corpora.append(corpus)
     write(driver, corpus, DOCUMENTS)
@@ -394,16 +366,6 @@ def test_a_run_that_another_discards_begins_again(driver: Driver, corpora: list[
     assert (report.total, report.made) == (4, 0)
     assert len(statements(driver, corpus)) == 4
     assert not driver.execute_query("MATCH (n:StagedStatement|E2GRetired {corpus: $corpus}) RETURN n", corpus=corpus)[0]
-
-
-def test_staged_documents_have_no_statements(driver: Driver, corpora: list[str], corpus: str) -> None:
-    corpora.append(corpus)
-    write(driver, corpus, DOCUMENTS[:1])
-    for request in staging(corpus, DOCUMENTS[1:], "a run"):
-        database.write(driver, "neo4j", request)
-    made(driver, corpus, model := Model(REPLIES))
-    assert len(model.requests) == 1
-    assert {row[0] for row in statements(driver, corpus)} == {"d0-c0"}
 
 
 # --- mode graphrag_local -----------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 import time
+from concurrent.futures import CancelledError
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -277,6 +278,20 @@ def test_a_server_says_how_long_to_wait_but_not_for_hours():
     assert len(patient.asked) == retry.ATTEMPTS
     assert min(after - before for before, after in pairwise(patient.asked)) >= 0.05
     assert len(endless.asked) == 1
+
+
+def test_nothing_is_asked_again_for_a_caller_who_has_gone():
+    gone = threading.Event()
+
+    class Leaving(Failing):
+        def ask(self, request):
+            gone.set()
+            super().ask(request)
+
+    model = Leaving(0.0)
+    with pytest.raises(CancelledError):
+        ask(model, REQUEST, gone)
+    assert len(model.asked) == 1
 
 
 def test_a_stream_that_broke_off_is_not_begun_again():

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import random
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from operations import chunk_row
 
-from e2g_neo4j.indexing.communities.hierarchy import LARGEST, Community, communities
+from e2g_neo4j.indexing.communities.elements import StoredStatement
+from e2g_neo4j.indexing.communities.hierarchy import Community, communities
+from e2g_neo4j.indexing.communities.layer import add_strengths
 from e2g_neo4j.indexing.communities.reports import CHARACTERS, SentenceEntities, choose_sentences, titles
-from e2g_neo4j.retrieval.strategies.communities import by_turns, nearest
+from e2g_neo4j.retrieval.strategies.communities import nearest
 
 TRIANGLES = {pair: 1.0 for names in ("abc", "def") for pair in combinations(names, 2)}
 """Two triangles, all of whose edges weigh 1."""
@@ -31,34 +32,50 @@ def modularity(weights: dict[tuple[str, str], float], parts: list[tuple[str, ...
 
 
 def test_two_triangles_with_a_bridge_are_two_communities() -> None:
-    found = communities(BRIDGED, largest=3)
+    found = communities(BRIDGED)
     assert found == [Community(1, ("a", "b", "c"), None), Community(1, ("d", "e", "f"), None)]
     assert modularity(BRIDGED, [one.members for one in found]) == pytest.approx(5 / 14)
 
 
-def test_communities_contain_those_of_the_level_below() -> None:
+def test_large_communities_are_divided() -> None:
+    """Four triangles in two pairs, and two pairs of these."""
     chain = {pair: 1.0 for names in ("abc", "def", "ghi", "jkl") for pair in combinations(names, 2)}
-    chain |= {("c", "d"): 0.5, ("i", "j"): 0.5, ("f", "g"): 0.1}
-    found = communities(chain, largest=3)
-    assert [(one.level, "".join(one.members), one.parent) for one in found[:4]] == [
-        (1, "abc", None),
-        (1, "def", None),
-        (1, "ghi", None),
-        (1, "jkl", None),
+    chain |= dict.fromkeys([("c", "d"), ("b", "e"), ("a", "f"), ("i", "j"), ("h", "k"), ("g", "l")], 0.9)
+    chain["f", "g"] = 0.1
+    found = communities(chain, largest=5)
+    assert [(one.level, "".join(one.members), one.parent) for one in found] == [
+        (1, "abc", 4),
+        (1, "def", 4),
+        (1, "ghi", 5),
+        (1, "jkl", 5),
+        (2, "abcdef", None),
+        (2, "ghijkl", None),
     ]
-    six = communities({**chain, ("l", "m"): 0.1, **dict.fromkeys(combinations("mnopqrs", 2), 1.0)}, largest=3)
-    assert {"".join(one.members): six[one.parent].members if one.parent is not None else None for one in six}[
-        "abc"
-    ] == tuple("abcdefghijkl")
+    assert [one.members for one in communities(chain)] == [tuple("abcdef"), tuple("ghijkl")]
 
 
 def test_components_are_communities_of_their_own() -> None:
     assert [one.members for one in communities(TRIANGLES)] == [("a", "b", "c"), ("d", "e", "f")]
 
 
-@pytest.mark.parametrize("weights", [{}, {("a", "b"): 1.0}])
-def test_two_entities_are_no_community(weights: dict[tuple[str, str], float]) -> None:
-    assert communities(weights) == []
+@pytest.mark.parametrize(
+    ("weights", "companies", "members"),
+    [
+        ({}, [], []),
+        ({}, [["ab"]], []),
+        ({("a", "b"): 1.0}, [], ["ab"]),
+        ({**TRIANGLES, ("x", "y"): 1.0}, [], ["abc", "def", "xy"]),
+        ({**TRIANGLES, ("x", "y"): 1.0}, [[], ["ax"]], ["abcxy", "def"]),
+        (TRIANGLES, [["dz", "dz", "az"], ["az", "abz"]], ["abc", "defz"]),
+        (TRIANGLES, [["yz"], ["az", "abz", "dz"]], ["abcz", "def"]),
+    ],
+    ids=["nothing", "no edge", "one edge", "apart", "a pair", "by sentences", "by chunks"],
+)
+def test_entities_without_a_community_join_those_that_they_stand_with(
+    weights: dict[tuple[str, str], float], companies: list[list[str]], members: list[str]
+) -> None:
+    found = ["".join(one.members) for one in communities(weights, companies)]
+    assert found == members
 
 
 @st.composite
@@ -71,32 +88,53 @@ def graphs(draw: st.DrawFn) -> dict[tuple[str, str], float]:
 
 @given(graphs(), st.randoms(use_true_random=False), st.integers(3, 10))
 def test_a_hierarchy_of_any_graph(weights: dict[tuple[str, str], float], order: random.Random, largest: int) -> None:
-    found = communities(weights, largest)
+    """Every entity is in exactly one community of a level, and of those that no finer level divides."""
+    found = communities(weights, (), largest)
+    names = sorted({name for pair in weights for name in pair})
     for one in found:
-        assert 3 <= len(one.members) <= largest * 6 ** (one.level - 1)
-        if one.parent is not None:
-            parent = found[one.parent]
-            assert set(one.members) < set(parent.members)
-            assert parent.level > one.level
+        parts = [part for part in found if part.parent is not None and found[part.parent] is one]
+        assert (one.level == 1) == (not parts)
+        if parts:
+            assert one.level == 1 + max(part.level for part in parts)
+            assert sorted(name for part in parts for name in part.members) == list(one.members)
     for level in {one.level for one in found}:
-        members = [name for one in found if one.level == level for name in one.members]
-        assert len(members) == len(set(members))
+        of_level = [
+            one for one in found if one.level <= level and (one.parent is None or found[one.parent].level > level)
+        ]
+        assert sorted(name for one in of_level for name in one.members) == names
     assert len({one.members for one in found}) == len(found)
     shuffled = list(weights.items())
     order.shuffle(shuffled)
-    assert communities(dict(shuffled), largest) == found
+    assert communities(dict(shuffled), (), largest) == found
 
 
-def test_what_is_far_from_a_change_stays() -> None:
-    """Forty groups of five, in a ring; one edge more in the first."""
-    groups = [[f"g{group:02}n{number}" for number in range(5)] for group in range(40)]
-    weights = {pair: 1.0 for group in groups for pair in combinations(group, 2)}
-    weights |= {(a[4], b[0]): 0.2 for a, b in pairwise(groups)}
-    before = communities(weights)
-    after = communities({**weights, ("g00n0", "new"): 1.0, ("g00n1", "new"): 1.0})
-    assert len(before) > LARGEST / 5
-    changed = {one.members for one in after} - {one.members for one in before}
-    assert 0 < len(changed) <= 2
+def test_no_move_of_an_entity_raises_the_modularity() -> None:
+    generator = random.Random(5)
+    weights = {
+        (f"n{a:02}", f"n{b:02}"): generator.choice([0.2, 0.5, 1.0])
+        for a, b in combinations(range(30), 2)
+        if generator.random() < (0.4 if a % 3 == b % 3 else 0.05)
+    }
+    parts = [one.members for one in communities(weights, largest=99)]
+    best = modularity(weights, parts)
+    for name in {name for pair in weights for name in pair}:
+        without = [tuple(one for one in part if one != name) for part in parts]
+        for number in range(len(parts)):
+            moved = [(*part, name) if at == number else part for at, part in enumerate(without)]
+            assert modularity(weights, moved) <= best + 1e-9
+
+
+def test_stated_relations_weigh_by_their_strength() -> None:
+    """Without what is stated of an entity that is gone, of one alone, and of one and itself."""
+    names = dict.fromkeys("abc", "")
+    statements = [
+        StoredStatement(str(number), ("c",), subject, object, "", strength)
+        for number, (subject, object, strength) in enumerate(
+            [("b", "a", 10), ("a", "b", 5), ("b", "c", 1), ("a", None, 9), ("a", "a", 9), ("a", "gone", 9)]
+        )
+    ]
+    found = add_strengths({("a", "b"): 0.5}, statements, names)
+    assert found == pytest.approx({("a", "b"): 3.5, ("b", "c"): 0.2})
 
 
 def sentence(number: int, entities: str, length: int = 100) -> SentenceEntities:
@@ -120,36 +158,15 @@ def test_sentences_add_most_per_character_until_the_budget_is_spent() -> None:
 def test_titles_name_the_most_linked_entities() -> None:
     weights = {("a", "b"): 1.0, ("b", "c"): 2.0, ("c", "d"): 1.0, ("d", "e"): 0.5, ("e", "z"): 9.0}
     hierarchy = [Community(1, ("a", "b", "c", "d", "e"), None)]
-    assert titles(hierarchy, weights, {name: name.upper() for name in "abcdez"}) == ["B, C, D, A"]
+    assert titles(hierarchy, weights, {name: name.upper() for name in "abcdez"}) == ["B, C, D"]
 
 
 def test_titles_name_names_before_nouns() -> None:
     hierarchy = [Community(1, ("count", "door", "lucy", "mina", "time"), None)]
     weights = {("count", "door"): 9.0, ("door", "time"): 9.0, ("lucy", "mina"): 1.0, ("count", "lucy"): 1.0}
     names = {"count": "count", "door": "door", "lucy": "Lucy", "mina": "Mina", "time": "time"}
-    assert titles(hierarchy, weights, names) == ["Lucy, Mina, door, count"]
-
-
-def test_windows_of_communities_come_by_turns() -> None:
-    """By score: 0 (of x), 1 (of x), 2 (of y and x), 3 (of none), 4 (of y). The turns: y has 2, then x has 0; then y has
-    4 and x has 1; the window of none is last."""
-    scores = {0: (0.9, ["x"]), 1: (0.8, ["x"]), 2: (0.7, ["x", "y"]), 3: (0.6, []), 4: (0.5, ["y"])}
-    row = {
-        "communities": [
-            {"id": id, "score": score, "windows": [at for at, (_, of) in scores.items() if id in of]}
-            for id, score in (("x", 0.6), ("y", 0.7))
-        ],
-        "candidates": [
-            chunk_row("c", [{"number": n, "score": s, "at": n} for n, (s, _) in scores.items()], shares=[0.2] * 5)
-        ],
-    }
-    assert [(window.number, score) for window, score in by_turns([row])] == [
-        (2, 0.7),
-        (0, 0.9),
-        (4, 0.5),
-        (1, 0.8),
-        (3, 0.6),
-    ]
+    assert titles(hierarchy, weights, names) == ["Lucy, Mina: count"]
+    assert titles([Community(1, ("count", "door", "time"), None)], weights, names) == ["door, count, time"]
 
 
 # --- vectors -----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from e2g_neo4j.answering.cypher_parser import check_plan, check_words
+from e2g_neo4j.answering.cypher_parser import check_plan, check_words, wall_in
 from e2g_neo4j.answering.text_to_cypher import statement_in
 from e2g_neo4j.graph.read_only import Explained
 
@@ -204,6 +204,51 @@ def test_whatever_is_read_has_no_pattern_in_an_expression(statement: str) -> Non
     """Of words in any order, what is accepted has no brace but those of maps, and no node without a label."""
     if check_words(statement) is None:
         assert not re.search(r"(?i)\b(?:call|collect|count|exists)\s*(?:\([^)]*\))?\s*\{|%|!|=~", statement)
+
+
+WALL = [
+    ("MATCH (e:Entity) RETURN e", "MATCH (e:Entity {corpus: $corpus}) RETURN e", ""),
+    ("MATCH (e:Entity{}) RETURN e", "MATCH (e:Entity{corpus: $corpus}) RETURN e", ""),
+    ("MATCH (:Entity {key: 'a'}) RETURN 1", "MATCH (:Entity {corpus: $corpus, key: 'a'}) RETURN 1", ""),
+    ("MATCH (e:Entity WHERE true) RETURN e", "MATCH (e:Entity  {corpus: $corpus}WHERE true) RETURN e", ""),
+    ("MATCH (e:Entity {corpus: $corpus})--(e) RETURN e", None, ""),
+    ("MATCH (e:Entity:Ship) RETURN e", "MATCH (e:Entity:Ship {corpus: $corpus}) RETURN e", ""),
+    ("MATCH (e:Entity|Chunk) RETURN e", "MATCH (e:Entity|Chunk {corpus: $corpus}) RETURN e", ""),
+    ("MATCH (s:Ship|Port {name: '}'})--(t:Film) RETURN s", None, "Film Port Ship"),
+    ("MATCH (s:Ship|Entity {corpus: $corpus}) RETURN s", None, ""),
+    ("MATCH (e:Entity {corpus: $corpus})-[:CO_OCCURS|SAILED*..2 {n: 1}]-(e) RETURN e", None, "SAILED"),
+    ("MATCH (e:Entity {corpus: $corpus})-[:REFERS_TO*1..2]-(s:Ship) RETURN s", None, "REFERS_TO Ship"),
+]
+"""A statement; with the corpus, None: the same; labels and relationship types of which the database is asked."""
+
+
+@pytest.mark.parametrize(("statement", "expected", "asked"), WALL)
+def test_the_corpus_is_added_to_the_nodes_of_a_corpus(statement: str, expected: str | None, asked: str) -> None:
+    found = wall_in(statement)
+    assert found.statement == (expected or statement)
+    assert sorted(found.labels | found.types) == asked.split()
+    assert wall_in(found.statement) == found
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "MATCH (e:Entity {corpus: 'other'}) RETURN e",
+        "MATCH (e:Entity {corpus: $corpus + ''}) RETURN e",
+        "MATCH (e:Entity {corpus: $other}) RETURN e",
+        "MATCH (e:Entity {corpus: ($corpus)}) RETURN e",
+        "MATCH (e:Entity {corpus: $corpus, `corpus`: 'other'}) RETURN e",
+        "MATCH (s:Ship {corpus: 'other'}) RETURN s",
+        "MATCH (e:Entity {corpus: $corpus}) MATCH (e {corpus: 'other'}) RETURN e",
+        "MATCH (e:Entity|Ship) RETURN e",
+        "MATCH (e:Ship&(Port|Entity)) RETURN e",
+        "MATCH (e:Entity $all) RETURN e",
+    ],
+)
+def test_what_cannot_be_walled_in_is_refused_with_what_to_write(statement: str) -> None:
+    found = check_words(statement)
+    assert found is not None
+    assert "write" in found or "two properties" in found
 
 
 def explained(*operators: str, leaves: tuple[str, ...] = ("NodeByLabelScan",), reads: bool = True) -> Explained:

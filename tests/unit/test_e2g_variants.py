@@ -14,13 +14,13 @@ import spacy
 from operations import outcome
 from spacy.tokens import Doc
 
-from e2g_neo4j.models.entities.extraction import extract
+from e2g_neo4j.models.entities.entity_key import entity_key
+from e2g_neo4j.models.entities.keywords import Terms, find_terms
 from e2g_neo4j.retrieval.linking import Candidate, Linked, candidates, pairs_within_hops
 from e2g_neo4j.retrieval.passages import ScoredNode
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import e2g_normalised
-from e2g_neo4j.retrieval.strategies.e2g_code import Terms, by_runs, e2g_code, global_chunks, terms_of
-from e2g_neo4j.retrieval.strategies.e2g_normalised import by_shares
+from e2g_neo4j.retrieval.strategies.e2g_code import by_runs, e2g_code, global_chunks
 from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.results import Pair
 
@@ -103,7 +103,7 @@ class Library:
 def test_the_published_code_selects_the_same(case: dict[str, Any]) -> None:
     """But for equals, of which each takes others."""
     library, names = Library(case), case["names"]
-    query = Query("?", ["c"], case["k"], hops=case["hops"], names=dict.fromkeys(names, "noun"))
+    query = Query("?", ["c"], case["k"], hops=case["hops"], terms=lambda: Terms(wholes=tuple(names)))
     found = drive(
         e2g_code(query),
         {
@@ -131,18 +131,36 @@ def test_the_cases_cover_every_step() -> None:
 
 @pytest.mark.parametrize("question", PUBLISHED["questions"], ids=lambda question: " ".join(question["words"]))
 def test_the_published_code_finds_the_same_terms(question: dict[str, Any]) -> None:
-    terms = question.pop("terms")
-    types = extract(Doc(spacy.blank("en").vocab, **question)).types
-    found = terms_of({key: max(counts) for key, counts in types.items()})
-    assert sorted({*found.parts, *found.wholes}) == terms
+    """But for how they are normalised."""
+    published = {key for term in question["terms"] if (key := entity_key(term))}
+    found = find_terms(Doc(spacy.blank("en").vocab, **{name: question[name] for name in question if name != "terms"}))
+    assert {*found.parts, *found.wholes} == published
+
+
+def test_the_questions_cover_what_is_a_term_and_what_is_not() -> None:
+    labels = {label for question in PUBLISHED["questions"] for label in question["ents"]}
+    assert len(PUBLISHED["questions"]) == 15
+    assert {"B-PERSON", "B-ORG", "B-GPE", "B-LOC", "B-FAC", "B-NORP", "B-EVENT", "B-WORK_OF_ART", "B-DATE"} <= labels
+    found = {term for question in PUBLISHED["questions"] for term in question["terms"]}
+    assert found.isdisjoint({"mont blanc", "tower bridge", "man", "sea", "end", "night", "pound", "trafalgar"})
 
 
 # --- e2g_code ----------------------------------------------------------------------------------------
 
 
 def test_names_are_taken_apart_and_organisations_are_not() -> None:
-    names = {"luke farran": "person", "holloway lines": "organisation", "farran": "name", "old salt": "work"}
-    assert terms_of({**names, "ship": "noun"}) == Terms(("luke", "farran"), ("holloway lines", "ship"))
+    """And of a name that is left out, no word is a term."""
+    asked: list[Any] = []
+
+    def reply(name_words: list[str], wholes: list[str], **_: Any) -> list[dict[str, Any]]:
+        asked.append((name_words, wholes))
+        return []
+
+    terms = Terms(("luke", "farran", "ann"), ("holloway lines", "ship"))
+    for without in ([], ["luke farran", "ship"]):
+        query = Query("?", ["c"], 5, terms=lambda: terms, without=without)
+        assert drive(e2g_code(query), {"query/e2g_code": reply, "query/nearest": lambda **_: []}) == []
+    assert asked == [(["luke", "farran", "ann"], ["holloway lines", "ship"]), (["ann"], ["holloway lines"])]
 
 
 def test_neighbours_that_mention_all_terms_count_before_mentions() -> None:
@@ -175,36 +193,68 @@ def test_summaries_take_up_places_and_are_left_out() -> None:
 
 # --- e2g_normalised ----------------------------------------------------------------------------------
 
+GOLD = {
+    # "Ann met Bob." Entities: Ann, Bob.
+    "short": ({"entities": 2, "matched": 2, "words": 3, "mentions": 2}, 1 + 2 / 3),
+    # "Ann saw a ship, a sea and a key. Bob saw Ann." Entities: Ann, ship, sea, key, Bob.
+    "crowded": ({"entities": 5, "matched": 2, "words": 12, "mentions": 3}, 2 / 5 + 3 / 12),
+    # "Bob, said Ann, Bob, dear Bob, come here to Ann and Cid." Entities: Bob, Ann, Cid.
+    "often": ({"entities": 3, "matched": 2, "words": 12, "mentions": 5}, 2 / 3 + 5 / 12),
+    # "Ann and Bob slept, and nothing else was told of that long night by anyone." Entities: Ann, Bob, night.
+    "long": ({"entities": 3, "matched": 2, "words": 15, "mentions": 2}, 2 / 3 + 2 / 15),
+    # "Cid slept." Entities: Cid.
+    "other": ({"entities": 1, "matched": 0, "words": 2, "mentions": 0}, 0),
+    # "It rained."
+    "bare": ({"entities": 0, "matched": 0, "words": 2, "mentions": 0}, 0),
+}
+"""For a question about Ann and Bob, counted by hand: what chunks have, and coverage plus occurrence."""
 
-def test_coverage_and_occurrence_are_shares() -> None:
-    """A long chunk mentions the entities more often, but other things more often still."""
-    short = Candidate("short", ("d", 0), {"a": 1, "b": 1}, ())
-    long = Candidate("long", ("d", 1), {"a": 4, "b": 4}, ())
-    wide = Candidate("wide", ("d", 2), {"a": 1, "b": 1, "c": 1}, ())
-    score = by_shares({"short": 4, "long": 80, "wide": 30}, 4)
-    assert [score(one, ()) for one in (short, long, wide)] == [2 / 4 + 2 / 4, 2 / 4 + 8 / 80, 3 / 4 + 3 / 30]
-    assert by_shares({}, 4)(short, ()) == 2 / 4, "a chunk that was replaced"
+BEST_FIRST = ["short", "often", "long", "crowded"]
+
+
+def gold_rows(ids: list[str], names: list[str], **_: Any) -> list[dict[str, Any]]:
+    assert names == ["ann", "bob"]
+    return [{"id": id, **GOLD[id][0]} for id in ids if id in GOLD]
+
+
+@pytest.mark.parametrize("id", GOLD)
+def test_coverage_and_occurrence_are_shares_of_what_the_chunk_has(id: str) -> None:
+    counts, expected = GOLD[id]
+    assert e2g_normalised.coverage_and_occurrence(counts) == pytest.approx(expected)
 
 
 def test_the_route_is_that_of_the_paper_and_the_order_by_shares() -> None:
-    places = enumerate({"long": 9, "short": 1}.items())
+    counts = {"crowded": (2, 1), "replaced": (9, 9), "long": (1, 1), "short": (1, 1), "often": (2, 3)}
     shared = [
-        {"chunk": id, "document": "d", "index": at, "counts": [{"entity": name, "count": count} for name in "ab"]}
-        for at, (id, count) in places
+        {
+            "chunk": id,
+            "document": "d",
+            "index": at,
+            "counts": [{"entity": name, "count": count} for name, count in zip(["ann", "bob"], of, strict=True)],
+        }
+        for at, (id, of) in enumerate(counts.items())
     ]
-    row = {"pairs": [{"a": "a", "b": "b", "hops": 1}], "shared": shared}
-    pairs = pairs_within_hops(row["pairs"], 3)
-    linked = Linked(("a", "b"), pairs=pairs, shared=candidates(row, 3))
-    query = Query("?", ["c"], 2, {"c": ["a", "b"]}, linked=linked)
+    row = {"pairs": [{"a": "ann", "b": "bob", "hops": 1}], "shared": shared}
+    linked = Linked(("ann", "bob"), pairs=pairs_within_hops(row["pairs"], 3), shared=candidates(row, 3))
+    query = Query("?", ["c"], 5, {"c": ["ann", "bob"]}, linked=linked)
     replies: dict[str, Callable[..., Any]] = {
-        "query/mentions": lambda ids, **_: [{"id": id, "mentions": {"long": 100, "short": 2}[id]} for id in ids],
+        "query/shares": gold_rows,
         "query/passages": lambda ids, **_: [node(id) for id in ids],
     }
-    assert [one.row["id"] for one in drive(e2g_normalised.e2g_normalised(query), replies)] == ["short", "long"]
+    found = drive(e2g_normalised.e2g_normalised(query), replies)
+    assert [one.row["id"] for one in found] == [*BEST_FIRST, "replaced"], "a chunk that was replaced is last"
+    assert [one.score for one in found] == pytest.approx([*(GOLD[id][1] for id in BEST_FIRST), 0])
     assert query.explanation.route == "local"
 
 
-def test_a_high_summary_is_not_first_because_it_is_long() -> None:
-    rows = [node("root", level=2, occurrences=30, score=0.9), node("chunk", occurrences=3), node("none", score=0.8)]
-    found = e2g_normalised.global_nodes(rows, {"root": 900, "chunk": 30, "none": 9}, k=2)
-    assert [one.row["id"] for one in found] == ["chunk", "root"]
+def test_the_global_route_ranks_by_shares_then_by_vector() -> None:
+    """A high summary is not first because it is long."""
+    near = ["bare", "long", "root", "other", "short"]
+    query = Query("?", ["c"], 4, {"c": ["ann", "bob"]})
+    root = {"id": "root", "entities": 900, "matched": 2, "words": 90_000, "mentions": 300}
+    replies: dict[str, Callable[..., Any]] = {
+        "query/shares": lambda **given: [*gold_rows(**given), root],
+        "query/nearest": lambda **_: [node(id, score=1 - at / 10) for at, id in enumerate(near)],
+    }
+    found = drive(e2g_normalised.e2g_normalised(query), replies)
+    assert [one.row["id"] for one in found] == ["short", "long", "root", "bare"]

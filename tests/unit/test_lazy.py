@@ -72,16 +72,3 @@ def test_relevant_windows_come_first_and_the_others_by_score(monkeypatch: pytest
     monkeypatch.setattr(lazy, "TESTS", 1)
     found = rank_rows([row("a", [0.9, 0.8, 0.75, 0.65], ["x", "", "y", "x"], mean=0.6, deviation=0.1)])
     assert [(window.chunk, score) for window, score in found] == [("a0", 0.9), ("a2", 0.75), ("a1", 0.8), ("a3", 0.65)]
-
-
-def test_every_corpus_has_its_own_mean_and_its_own_communities(monkeypatch: pytest.MonkeyPatch) -> None:
-    """.8 is relevant in the second corpus alone, whose community has the same id."""
-    monkeypatch.setattr(lazy, "DEVIATIONS", 1.0)
-    monkeypatch.setattr(lazy, "TESTS", 1)
-    first = row("a", [0.85, 0.84], ["x", "x"], mean=0.8, deviation=0.1)
-    second = row("b", [0.8, 0.79], ["x", "x"], mean=0.6, deviation=0.1)
-    assert [window.chunk for window, _ in rank_rows([first, second])] == ["b0", "b1", "a0", "a1"]
-
-
-def test_no_window_is_no_result() -> None:
-    assert rank_rows([row("a", [], [], mean=0.5, deviation=0.0)]) == []

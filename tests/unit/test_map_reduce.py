@@ -67,6 +67,14 @@ def test_points_of_batches_become_an_answer_with_citations() -> None:
     assert answer.points == (Point("Point 80.", 80, (3,)), Point("Point 40.", 40, (1,)))
 
 
+def test_progress_is_told_of_each_batch() -> None:
+    told = list[tuple[str, int, int]]()
+    calls = Calls(MODEL, Settings(evidence_tokens=100), progress=lambda *one: told.append(one))
+    found = evidence(*(passage(place, 80) for place in range(3)))
+    conversation(map_reduce(found, calls), ["no", "", "{}", points(), points((9, [3])), "Luke [3]."])
+    assert told == [("batches", done, 3) for done in range(4)]
+
+
 def test_without_points_there_is_no_answer() -> None:
     for reply in ('{"points": []}', points((0, [1]))):
         answer, requests = answered(evidence(passage(0, 40)), reply)

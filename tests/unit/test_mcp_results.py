@@ -15,7 +15,7 @@ from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.service import mcp_results
 from e2g_neo4j.service.connections import Quote, Step
 from e2g_neo4j.service.mcp_results import MAX_TOKENS, Results
-from e2g_neo4j.types.graph import EntityInfo
+from e2g_neo4j.types.graph import DescriptionSource, DocumentMentions, EntityCard, EntityInfo, LinkedNode, Neighbour
 from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Excerpt, Pair, Passage, Reference
 from e2g_neo4j.types.service import TaskInfo
@@ -133,12 +133,23 @@ def test_no_name_stands_outside_a_fence() -> None:
     span = DocumentText("d", EVIL, EVIL, EVIL, 0, 5, 5, "Text.")
     steps = [Step(EVIL, EVIL, 1, (Quote("d", EVIL, 0, 5, "Text."),))]
     task = TaskInfo("t", "index", EVIL, "k", "failed", 0, error={"code": "x", "detail": EVIL}, result={"source": EVIL})
+    entity = EntityInfo(EVIL, EVIL, {EVIL: 1}, (EVIL,), 1, 1, 1, EVIL, description=EVIL)
+    card = EntityCard(
+        entity,
+        DescriptionSource("c", "d", EVIL, 0, 5),
+        (DocumentMentions("d", EVIL, 1),),
+        (Neighbour(EVIL, EVIL, EVIL, 1.0, 1),),
+        EVIL,
+        (LinkedNode("4:hidden:1", ("Person",), EVIL, "exact", 1.0),),
+    )
+    assert "4:hidden:1" not in text_of(RESULTS.card(card)), "nodes of the user's graph are left out"
     results = [
+        RESULTS.card(card),
         RESULTS.corpora({EVIL: 1}),
         RESULTS.passages(found),
         RESULTS.explanation(found),
         RESULTS.answer(Answer("Text [1].", found, citations=(Citation(1, evil),))),
-        RESULTS.entities([EntityInfo(EVIL, EVIL, {EVIL: 1}, (EVIL,), 1, 1, 1, EVIL)]),
+        RESULTS.entities([entity]),
         RESULTS.connection(steps, 3),
         RESULTS.span(span),
         RESULTS.task(task),

@@ -155,7 +155,7 @@ def test_our_migrations_hold_repeatable_changes_only(source: str, statement: str
 def test_the_parts_are_those_that_the_program_knows_and_each_but_the_core_is_created_by_itself() -> None:
     scripts = schema.read_scripts()
     parts = {one.name: one.part for script in scripts for one in script.definitions(384)}
-    without = {"sentences", "entities", "typed"}
+    without = {"sentences", "entities", "descriptions", "typed"}
     assert set(parts.values()) == {"core", *schema.ALL_PARTS} - without
     core = schema.find_missing_indexes(scripts, (), ())
     assert core == {name for name, part in parts.items() if part == "core"}

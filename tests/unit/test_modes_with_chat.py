@@ -25,7 +25,7 @@ from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.strategies import STRATEGIES, communities, hipporag, lazy, lightrag, pagerank, synonyms
 from e2g_neo4j.retrieval.strategies.communities import ratings_in
 from e2g_neo4j.retrieval.strategies.lightrag import SCHEMA, Keywords, keywords_in
-from e2g_neo4j.runtime.requests import Embed, EmbedAll, Read
+from e2g_neo4j.runtime.requests import AtOnce, Embed, EmbedAll, Read
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.graph import Extraction, Sentence
 
@@ -395,6 +395,21 @@ def test_what_was_rated_counts_when_the_calls_are_used_up(monkeypatch: pytest.Mo
         order, prompts = communities_ask(*replies, chat=chat, number=4)
         assert (order[0], len(prompts), chat.made) == (1, 3, 3)
         assert chat.told == [f"The chat model chose {number - 1} of the {number} nearest communities."]
+
+
+def test_as_many_reports_are_rated_at_once_as_there_are_calls_for_every_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of seven calls, two batches may take six; then four are left for one batch, three for another."""
+    monkeypatch.setattr(communities, "BATCH", 1)
+    chat, sizes = chat_of(), list[int]()
+
+    def noted(operations: tuple[Any, ...]) -> AtOnce:
+        sizes.append(len(operations))
+        return AtOnce(operations)
+
+    monkeypatch.setattr(communities, "AtOnce", noted)
+    replies = ["no", '{"1": 1}', '{"1": 2}', '{"1": 3}', "no", "no", "no"]
+    rated, _ = conversation(communities.rate_reports(chat, "Who?", ["One.", "Two.", "Three.", "Four."], 7), replies)
+    assert (rated, sizes, chat.made) == ([1, 2, 3], [2, 1, 1], 7)
 
 
 def test_no_report_is_shown_if_documents_are_excluded() -> None:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from e2g_neo4j.indexing.missed_names import add_missed_names, collect_known_names
 from e2g_neo4j.indexing.name_merging import _find_end, apply_merges, find_merges, name_counts
-from e2g_neo4j.indexing.names_across import context, document_names, resolve_across
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.types.graph import Extraction, Sentence
 from e2g_neo4j.types.languages import name_words
@@ -49,6 +48,16 @@ def found(*texts: str, apart: tuple[str, ...] = (), language: str = "en") -> dic
     return {one.name: one.full for one in merges}
 
 
+def test_an_entity_is_called_by_its_name_without_titles() -> None:
+    merges = find_merges(name_counts(chunks("Captain Luke Farran, Captain Luke Farran, Farran")), name_words("en"))
+    assert {one.name: (one.full, one.spelled) for one in merges} == {
+        "captain luke farran": ("luke farran", "Luke Farran"),
+        "farran": ("luke farran", "Luke Farran"),
+    }
+    [merge] = find_merges(name_counts(chunks("Luke Farran, Farran")), name_words("en"))
+    assert merge.spelled is None, "the text has it"
+
+
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
@@ -58,7 +67,7 @@ def found(*texts: str, apart: tuple[str, ...] = (), language: str = "en") -> dic
             {"morris": "quincey morris", "mr morris": "quincey morris"},
         ),
         ("Abraham Van Helsing, Dr. Van Helsing", {"dr van helsing": "abraham van helsing"}),
-        ("Dr. James Mortimer, Mortimer", {"mortimer": "dr james mortimer"}),
+        ("Dr. James Mortimer, Mortimer", dict.fromkeys(["mortimer", "dr james mortimer"], "james mortimer")),
         ("Mrs. Laura Lyons, Mrs. Lyons", {"mrs lyons": "mrs laura lyons"}),
         # As in newspapers: the full name once. One who is a junior is one nevertheless.
         ("Theodora Quill, Quill, Quill, Quill", {"quill": "theodora quill"}),
@@ -69,7 +78,14 @@ def found(*texts: str, apart: tuple[str, ...] = (), language: str = "en") -> dic
         ("Quincey Morris, Quincey Morris, Quincey P. Morris", {"quincey p morris": "quincey morris"}),
         # The given name.
         ("Lucy Westenra, Lucy Westenra, Lucy, Miss Lucy", {"lucy": "lucy westenra", "miss lucy": "lucy westenra"}),
-        ("Sir William Lucas, Sir William Lucas, Sir William", {"sir william": "sir william lucas"}),
+        (
+            "Sir William Lucas, Sir William Lucas, Sir William",
+            dict.fromkeys(["sir william", "sir william lucas"], "william lucas"),
+        ),
+        # A full name with titles alone.
+        ("Miss Theodora Quill", {"miss theodora quill": "theodora quill"}),
+        ("Henry Stone Jr., Mr. Henry Stone Sr.", {"mr henry stone sr": "henry stone sr"}),
+        ("Mr. Jonathan Harker, Mrs. Jonathan Harker", {"mr jonathan harker": "jonathan harker"}),
         # An initial, and a salutation.
         (
             "Theodora Quill, Theodora Quill, T. Quill, Dear Miss Quill, Miss Quill",
@@ -131,7 +147,8 @@ def test_titles_and_possessives_are_those_of_the_language(language: str, names: 
         "Clara Partridge, Clara Partridge, Mrs. Partridge",
         "Mrs. Abel, Mrs. Abel, Abel",
         "Mr. Bell, Dr. Bell, #Bell, #Bell, #Bell, #Bell",
-        "Mr. Jonathan Harker, Mrs. Jonathan Harker",
+        "Mrs. Jonathan Harker, Mrs. Laura Lyons",
+        "Mr. Robin Hale, Miss Robin Hale, Robin",
         "Earl Grey, Earl Grey, grey, grey, grey, Grey",
         "#Christmas Eve, #Christmas Eve, Eve, Eve",
         "Meanwhile Joseph, Joseph, Joseph",
@@ -171,63 +188,6 @@ def test_a_join_tells_how_often_and_how_the_name_is_written_and_why() -> None:
     [one] = find_merges(name_counts(chunks("Quincey Morris, MORRIS", "Quincey Morris, Morris, Morris")), ENGLISH)
     assert (one.name, one.full, one.count, one.form) == ("morris", "quincey morris", 3, "Morris")
     assert one.why == "the only full name with the surname morris"
-
-
-def across(*documents: str) -> list[dict[str, str]]:
-    """What the documents of a corpus decide about the names of each."""
-    names = [document_names(name_counts(chunks(text)), {}, ENGLISH) for text in documents]
-    corpus: Counter[str] = Counter()
-    for one in names:
-        corpus.update(one.counts)
-    return [resolve_across(one.open, corpus, ENGLISH) for one in names]
-
-
-FULL = "Theodora Quill, Theodora Quill, Theodora Quill"
-
-
-@pytest.mark.parametrize(
-    ("other", "expected"),
-    [
-        ("Miss Quill", {"miss quill": "theodora quill"}),
-        ("T. Quill, Dear Miss Quill", {"t quill": "theodora quill"}),
-        ("Dear Miss Quill, Miss Quill", {"miss quill": "theodora quill"}),
-        ("Miss Theodora Quill", {"miss theodora quill": "theodora quill"}),
-        ("Miss Theodora", {"miss theodora": "theodora quill"}),
-    ],
-)
-def test_a_name_joins_the_only_full_name_of_another_document(other: str, expected: dict[str, str]) -> None:
-    assert across(FULL, other) == [{}, expected]
-    assert across(FULL, other, "Thomas Quill, Theodora Harker") == [{}, {}, {}] or "theodora quill" in other.casefold()
-    assert resolve_across(expected, {}, ENGLISH) == {}, "before the document is visible"
-    merged = find_merges(name_counts(chunks(other)), ENGLISH, across=expected)
-    assert {one.full for one in merged} == {"theodora quill"}
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (FULL, "Quill, Theodora"),  # may be anybody
-        (FULL, "Mrs. Quill"),  # the wife of another one
-        (FULL, "Miss Quill, Eva Quill"),  # it has a full name of its own
-        (FULL, "Miss Quill, #Miss Quill, #Miss Quill, #Miss Quill, #Miss Quill"),  # no person
-        (FULL, "Miss Quill, #the Quills"),  # a family
-        ("Theodora Quill", "Miss Quill"),  # the full name occurs once
-        ("Thomas Quill, Thomas Quill, Mr. Quill", "Miss Quill"),
-        ("Quill Harker, Quill Harker, Theodora Quill, Theodora Quill", "Miss Quill"),
-        ("Sean Bean, Sean Bean, Mr. Bean", "Lady Bean"),
-        ("Evelyn Quill, Evelyn Quill, Mr. Evelyn Quill", "Miss Evelyn Quill"),
-        ("Evelyn Quill, Evelyn Quill, Mr. Evelyn Quill", "Miss E. Quill"),
-        ("Evelyn Quill, Evelyn Quill, Mr. Evelyn Quill", "Miss Evelyn"),
-    ],
-)
-def test_what_might_be_another_person_stays_apart_across_documents(first: str, second: str) -> None:
-    assert across(first, second)[1] == {}
-
-
-@pytest.mark.parametrize(("number", "least"), [(0, 1), (12, 1), (13, 2), (47, 4)])
-def test_the_more_names_a_document_has_the_more_it_must_share(number: int, least: int) -> None:
-    names = [f"ann {number}" for number in range(number)]
-    assert context([*names, "quill", "miss quill", "t quill"], "theodora quill") == (sorted(names), least)
 
 
 def test_what_is_merged_by_hand_wins_over_the_rules() -> None:
@@ -292,7 +252,11 @@ def test_joining_moves_all_occurrences_to_the_entity_and_leaves_it_its_own_forms
         assert new.sentences[0].entities == tuple(
             dict.fromkeys(full.get(key, key) for key in old.sentences[0].entities)
         )
+        spelled = {one.full: one.spelled for one in same if one.spelled}
         for key in new.counts:
+            if key in spelled:
+                assert new.forms[key] == {spelled[key]: new.counts[key]}, "no text has it without a title"
+                continue
             own = old.forms.get(key, {key: old.counts[key]} if key in old.counts else {})
             assert new.forms.get(key, {key: new.counts[key]}) == own
 

@@ -1,7 +1,8 @@
-"""What mode `routes` says of where its windows come from. `test_modes_real` has how it ranks them."""
+"""What modes say of how they rank windows, and mode `routes` of where its windows come from."""
 
 from __future__ import annotations
 
+import pytest
 from operations import chunk_row
 
 from e2g_neo4j.retrieval.explain import with_entities_reason
@@ -19,10 +20,19 @@ def test_the_reason_counts_windows_by_origin() -> None:
         "Windows found: 1 by vector, 0 by entities of the question, 0 by entities of the nearest windows, 1 by "
         "neighbours of these entities."
     )
-    assert with_entities_reason(STRATEGIES["routes"], Linked(("ann",)), 3).endswith(
-        "vectors, entities and documents rank the text."
-    )
-    assert with_entities_reason(STRATEGIES["auto"], Linked(("ann",)), 3).endswith(
-        "vectors, words and entities rank the text."
-    )
     assert {window.origin for window in windows} == {"vector", "neighbour"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "reason"),
+    [
+        ("auto", ": vectors, words and entities rank the text."),
+        ("hipporag", ": PageRank from entities of the question and of the nearest sentences rank the text."),
+        ("lightrag", ": turns of vectors, entities and relations rank the text."),
+        ("linear", ": PageRank from entities that sentences connect with the question rank the text."),
+        ("pagerank", ": relations of entities that have most PageRank rank the text."),
+        ("routes", ": vectors, entities and documents rank the text."),
+    ],
+)
+def test_the_reason_says_what_ranks(mode: str, reason: str) -> None:
+    assert reason in with_entities_reason(STRATEGIES[mode], Linked(("ann",)), 3)

@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from e2g_neo4j.errors import QueryError
 from e2g_neo4j.indexing.cooccurrence import own_sentences
 from e2g_neo4j.models.embedding.base import dequantise, quantise
 from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES, own_sentences_before_list
-from e2g_neo4j.retrieval.explain import with_entities_reason
-from e2g_neo4j.retrieval.linking import Linked
 from e2g_neo4j.retrieval.passage_graph import PassageGraph, pagerank, rank_passages
 from e2g_neo4j.retrieval.sentences import Entity, cosines, entities_of
-from e2g_neo4j.retrieval.strategies import STRATEGIES, hipporag, linear
+from e2g_neo4j.retrieval.strategies import hipporag, linear
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.types.graph import Extraction, Sentence
 
@@ -72,13 +69,6 @@ def test_cosines_are_by_chunk_and_number() -> None:
     rows = np.array([[1, 0], [0, 1], [1, 1]], np.float32)
     found = cosines([1.0, 0.0], "c", [("x", quantise(rows[:2])), ("y", quantise(rows[2:])), ("z", b"")])
     assert found == pytest.approx({("x", 0): 1.0, ("x", 1): 0.0, ("y", 0): 0.5**0.5}, abs=1e-6)
-
-
-def test_a_chunk_without_vectors_names_the_command() -> None:
-    with pytest.raises(
-        QueryError, match=r"corpus 'papers' have no vectors.*e2g enrich --with sentences --corpus papers"
-    ):
-        cosines([1.0, 0.0], "papers", [("x", None)])
 
 
 # --- PageRank ----------------------------------------------------------------------------------------
@@ -173,8 +163,3 @@ def test_entities_weigh_by_the_mean_of_their_facts() -> None:
 def test_rows_become_entities() -> None:
     row: dict[str, Any] = {"entities": [["a", 2, 2.5, [1], [["y", [3]], ["x", [0, 2]]]]]}
     assert entities_of(row) == [Entity("a", 2, 2.5, (1,), (("x", 0), ("x", 2), ("y", 3)))]
-
-
-@pytest.mark.parametrize("mode", ["linear", "hipporag"])
-def test_the_reason_says_how_windows_are_ranked(mode: Any) -> None:
-    assert "PageRank from" in with_entities_reason(STRATEGIES[mode], Linked(("a",)), 3)

@@ -93,14 +93,17 @@ def test_every_node_has_one_parent_that_stands_for_it(chunks: int, group_size: i
         assert [node.index for node in nodes] == list(range(len(nodes)))
         assert [child for node in nodes for child in node.children] == below
         assert all(len(node.children) == group_size for node in nodes[:-1])
-        assert 1 <= len(nodes[-1].children) <= group_size
+        assert 2 <= len(nodes[-1].children) <= group_size + 1, "a node with one child would be a copy"
         below = [node.id for node in nodes]
     assert len(levels[len(levels)]) <= group_size
     assert all(len(levels[level]) > group_size for level in range(1, len(levels)))
 
 
 def test_levels_end_where_one_has_at_most_g_nodes() -> None:
-    assert [len(nodes) for nodes in by_level(grow(151, 5)[0]).values()] == [31, 7, 2]
+    assert [len(nodes) for nodes in by_level(grow(151, 5)[0]).values()] == [30, 6, 1]
+    assert [len(nodes) for nodes in by_level(grow(152, 5)[0]).values()] == [31, 6, 1]
+    assert [len(nodes) for nodes in by_level(grow(6, 5)[0]).values()] == [1]
+    assert [len(nodes) for nodes in by_level(grow(3, 2)[0]).values()] == [1]
     assert [len(nodes) for nodes in by_level(grow(5, 5)[0]).values()] == [1]
     assert [len(nodes) for nodes in by_level(grow(2, 5)[0]).values()] == [1]
 
@@ -122,14 +125,13 @@ def test_upper_levels_summarise_texts_and_not_ids() -> None:
     assert not any("doc-s" in text for text in recorder.given)
 
 
-def test_a_lone_summary_is_passed_on_without_a_call() -> None:
-    tree, recorder, _, _ = grow(11, 2)  # levels of 6, 3 and 2: the last node of level 3 stands on one of level 2
+def test_a_node_that_would_be_left_over_is_covered_by_the_one_before() -> None:
+    tree, recorder, _, cut = grow(11, 2)  # levels of 5 and 2: a node with three children ends both
     levels = by_level(tree)
-    assert [len(levels[level]) for level in (1, 2, 3)] == [6, 3, 2]
-    assert levels[3][1].children == (levels[2][2].id,)
-    assert levels[3][1].text == levels[2][2].text
-    assert levels[3][1].id != levels[2][2].id
-    assert len(recorder.given) == 6 + 3 + 1
+    assert [len(levels[level]) for level in sorted(levels)] == [5, 2]
+    assert levels[1][-1].children == tuple(chunk.id for chunk in cut[8:])
+    assert levels[2][-1].children == tuple(node.id for node in levels[1][2:])
+    assert len(recorder.given) == len(tree)
 
 
 def test_a_summary_that_did_not_change_keeps_its_id_and_equal_texts_differ() -> None:

@@ -16,7 +16,6 @@ from e2g_neo4j.retrieval.strategies.synonyms import (
     entities_of,
     first_keywords,
     match_keywords,
-    matches,
     matches_told,
     stem_of,
 )
@@ -53,27 +52,6 @@ def test_the_stem_begins_all_forms_of_a_keyword(key: str, stem: str | None) -> N
     assert stem_of(key) == stem
 
 
-def row(keyword: str, entity: str, by: str, score: float = 1.0) -> dict[str, Any]:
-    return {"keyword": keyword, "entity": entity, "by": by, "score": score}
-
-
-def test_a_pair_counts_once_as_the_surest() -> None:
-    found = matches(
-        ["b", "a"],
-        [row("a", "x", "vector", 0.95), row("a", "y", "vector", 0.99), row("a", "x", "alias"), row("b", "x", "key")],
-    )
-    assert [(one.keyword, one.entity, one.by) for one in found] == [
-        ("b", "x", "key"),
-        ("a", "x", "alias"),
-        ("a", "y", "vector"),
-    ]
-
-
-def test_a_form_has_the_stems_of_the_keyword() -> None:
-    rows = [row("companies", "company", "form"), row("companies", "companion", "form")]
-    assert [one.entity for one in matches(["companies"], rows)] == ["company"]
-
-
 def test_the_evidence_tells_what_matched_what() -> None:
     found = {"c": (Match("b", "x", "key", 1.0), Match("a", "y", "vector", 0.934)), "d": (Match("a", "z", "form", 1.0),)}
     assert entities_of(found, ["a", "b", "n"]) == (("y", "z", "x"), ("n",))
@@ -104,9 +82,3 @@ def test_a_window_gains_by_the_mean_of_the_ends_of_its_best_relation(monkeypatch
     found = mode.rank_rows(rows, {"c": {"ann": 1.0, "cid": 0.9}})
     assert [window.chunk for window, _ in found] == ["c1", "c0", "c2", "c3"]
     assert [score for _, score in found] == pytest.approx([0.975, 0.75, 0.72, 0.4])
-
-
-def test_scores_of_entities_are_those_of_their_corpus() -> None:
-    rows = [candidates("c", [(0.5, [0])]), candidates("d", [(0.5, [0])])]
-    found = mode.rank_rows(rows, {"c": {}, "d": {"ann": 1.0}})
-    assert [window.chunk for window, _ in found] == ["d0", "c0"]

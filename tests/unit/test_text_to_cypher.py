@@ -49,8 +49,7 @@ def run(
         if isinstance(request, CallDriver):
             assert results, "the statement was run"
             return next(results)
-        found = state or {"found": True, "others": False}
-        return [found if request.statement == "query/other_corpora" else NAMES]
+        return [(state or {"found": True}) if request.statement == "query/has_documents" else NAMES]
 
     return outcome(text_to_cypher(models(), question, "novels"), reply), seen
 
@@ -65,11 +64,14 @@ def test_it_is_off_unless_a_setting_allows_it() -> None:
         next(text_to_cypher(models(), " ", "novels"))
 
 
-def test_another_corpus_is_refused_before_the_model_is_asked() -> None:
-    with pytest.raises(InputError, match="not only the corpus 'novels'"):
-        run([], state={"found": True, "others": True})
+def test_a_corpus_that_is_not_there_is_told_before_the_model_is_asked() -> None:
     with pytest.raises(CorpusNotFoundError):
-        run([], state={"found": False, "others": True})
+        run([], state={"found": False})
+
+
+def test_the_statement_that_is_run_and_told_has_the_corpus() -> None:
+    found, _ = run(["MATCH (e:Entity) RETURN e.name AS name"], results=iter([Rows(("name",), (), False)]))
+    assert found.statement == GOOD
 
 
 def test_the_result_has_statement_rows_calls_and_tokens() -> None:

@@ -32,12 +32,3 @@ def test_a_window_gains_by_the_nearer_end_of_its_best_relation(monkeypatch: pyte
     found = rank_rows([row([0.5, 0.6, 0.8, 0.45], [[0], [2], [], [2, 1]])])
     assert [window.chunk for window, _ in found] == ["c0", "c1", "c3", "c2"]
     assert [score for _, score in found] == pytest.approx([0.95, 0.9, 0.9, 0.8])
-
-
-def test_windows_of_several_corpora_are_ranked_together() -> None:
-    found = rank_rows([row([0.5, 0.9], [[], []], "a"), row([0.8, 0.4], [[], []], "b")])
-    assert [window.chunk for window, _ in found] == ["a1", "b0", "a0", "b1"]
-
-
-def test_no_window_is_no_result() -> None:
-    assert rank_rows([row([], [])]) == []

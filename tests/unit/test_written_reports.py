@@ -15,15 +15,17 @@ from e2g_neo4j.indexing.communities.chat import (
     LONGEST_TITLE,
     ReportWriter,
     WrittenReport,
+    cite_sources,
     parse_report,
 )
 from e2g_neo4j.indexing.communities.elements import StatementElement, StoredStatement, statements_about
 from e2g_neo4j.indexing.communities.hierarchy import Community
 from e2g_neo4j.indexing.communities.merging import LONG, DescriptionMerger, long_groups, parse_description
-from e2g_neo4j.indexing.communities.reports import SentenceEntities, choose_covering_sentences
+from e2g_neo4j.indexing.communities.reports import Report, SentenceEntities, choose_covering_sentences
 from e2g_neo4j.indexing.communities.writing import ReportInput, report_input, text_of
 from e2g_neo4j.types.chat import ChatReply
 
+CHILD = Report("0", Community(1, ("a", "b", "c"), 1), "Child", "It is. [1][2]", ("c0", "c1"), sources=("c0", "c1"))
 WHOLE = WrittenReport("Ann and Bob", "Ann sails with Bob.\nAnn is the captain.\nBob steers.", 8)
 GOLD = {
     "as asked": """{"title": "Ann and Bob", "summary": "Ann sails with Bob.",
@@ -183,10 +185,18 @@ def test_sentences_cover_all_pairs() -> None:
 def test_the_text_names_what_is_what() -> None:
     texts = {(one.chunk, *one.span): f"Sentence {one.chunk}." for one in (AB, CD)}
     read = ReportInput((0,), (AB, CD))
-    assert text_of("A, B", ["Child\nIt is."], read, texts) == (
-        "Names: A, B\n\nReports about parts of the group:\n\nChild\nIt is.\n\nSentences:\nSentence c1.\nSentence c4."
-    )
-    assert text_of("A, B", [], read, texts) == "Names: A, B\n\nSentences:\nSentence c1.\nSentence c4."
+    assert text_of("A, B", [CHILD], read, texts) == (
+        "Names: A, B\n\nReports about parts of the group:\n\nChild\nIt is. [1][2]\n\n"
+        "Sentences:\nSentence c1. [2]\nSentence c4. [3]"
+    ), "chunks have one number, in reports of parts too"
+    assert text_of("A, B", [], read, texts) == "Names: A, B\n\nSentences:\nSentence c1. [1]\nSentence c4. [2]"
+
+
+def test_findings_cite_the_chunks_that_they_are_made_from() -> None:
+    """What was not read is no source."""
+    text, sources = cite_sources("All.\nX [3]. [1, 9]\nY [9] [0]\nZ [3][1]", ["c1", "c2", "c4"])
+    assert text == "All.\nX [1]. [2]\nY\nZ [1][2]"
+    assert sources == ("c4", "c1")
 
 
 # --- statements --------------------------------------------------------------------------------------
@@ -236,9 +246,9 @@ def test_reports_replace_the_statements_about_their_members() -> None:
     assert report_input(2, HIERARCHY, covers, {0: "r", 1: "s"}, length) == ReportInput((), tuple(covers[2]))
     replaced = report_input(2, HIERARCHY, covers, {0: "r", 1: "s"}, length - 1)
     assert replaced.children == (0,)
-    assert text_of("A, B", ["Child\nIt is."], replaced, {}) == (
+    assert text_of("A, B", [replace(CHILD, sources=(), text="It is.")], replaced, {}) == (
         "Names: A, B\n\nReports about parts of the group:\n\nChild\nIt is.\n\n"
-        "Statements:\nB, D: B sees D.\nD, B: D sees B. [suspected, 1890]\nE: E is rich.\nG: G is last."
+        "Statements:\nB, D: B sees D. [1]\nD, B: D sees B. [suspected, 1890] [2]\nE: E is rich. [3]\nG: G is last. [4]"
     )
 
 

@@ -93,16 +93,10 @@ class _Document(Row):
     work: Literal["pending", "indexing", "failed"] | None = None
     error: Text | None = None
     claimed_properties: Text | None = None
-    names: Texts | None = None
-    name_counts: Counts | None = None
-    open_names: Texts | None = None
-    resolved_names: Texts | None = None
 
     def check(self) -> None:
-        _same_length(self.names, self.name_counts, "properties 'names' and 'name_counts'")
         _same_length(self.link_starts, self.link_ends, "properties 'link_starts' and 'link_ends'")
         _same_length(self.link_starts, self.link_targets, "properties 'link_starts' and 'link_targets'")
-        _fit(len(self.resolved_names or ()) % 2 == 0, "property 'resolved_names': it has no pairs")
         if self.claimed_properties is not None:
             claimed = loads(self.claimed_properties)
             _fit(isinstance(claimed, dict), "property 'claimed_properties': it is no object")
@@ -200,6 +194,8 @@ class _Entity(_Counted):
     name: Line
     chunks: Number
     type: Line | None = None
+    description: Text | None = None
+    description_chunk: Key | None = None
     embedded_name: Line | None = None
     embedding: Vector | None = None
 
@@ -229,6 +225,7 @@ class _Corpus(Row):
     clusters: Count | None = None
     entity_vectors: Count | None = None
     sentence_vectors: Count | None = None
+    descriptions: Count | None = None
     statements: Count | None = None
     statement_models: Names | None = None
     report_models: Names | None = None
@@ -245,6 +242,7 @@ class _Community(Row):
     entities: Number
     sha256: Line
     report_sha256: Line
+    sources: Names
     embedding: Vector
 
 

@@ -61,7 +61,7 @@ LONGEST_LIST = 2**16
 MOST_PACKED = 100
 """Maximum compression ratio of a member. Relationships reach 23, zeros a thousand."""
 
-LAYERS = ("communities", "clusters", "entity_vectors", "sentence_vectors", "statements")
+LAYERS = ("communities", "clusters", "entity_vectors", "sentence_vectors", "descriptions", "statements")
 """Properties of a corpus: the revision that each layer was made from."""
 
 CHECKED_AT_ONCE = 1_000
@@ -138,7 +138,7 @@ class Archive:
             if isinstance(found, lines.Node) and found.label in contents.NOT_CREATED:
                 continue
             properties = found if isinstance(found, dict) else found.properties
-            for name in ("id", "document"):
+            for name in ("id", "document", "description_chunk"):
                 if isinstance(value := properties.get(name), str):
                     head, rest = value[:16], value[16:]
                     properties[name] = renamed.get(head, head) + rest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ HIGHEST_RATING = 10
 _CUT_OFF = re.compile(r'"(title|summary)"\s*:\s*"((?:[^"\\]|\\.)*)"')
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _NUMBER = re.compile(r"\d{1,6}(?:\.\d+)?")
+_CITATION = re.compile(r"(\s*)\[(\d{1,6}(?:\s*[,;]\s*\d{1,6})*)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,28 @@ def parse_report(reply: str) -> WrittenReport | None:
     return WrittenReport(
         _line(held.get("title"))[:LONGEST_TITLE], text[:LONGEST_TEXT], _parse_rating(held.get("rating"))
     )
+
+
+def renumber_citations(text: str, numbers: Mapping[int, int]) -> str:
+    """Return a text with other numbers in its citations, such as [1] and [2, 3], without those that have none."""
+
+    def renumber(found: re.Match[str]) -> str:
+        cited = dict.fromkeys(numbers[one] for one in map(int, re.findall(r"\d+", found[2])) if one in numbers)
+        return found[1] + "".join(f"[{one}]" for one in cited) if cited else ""
+
+    return _CITATION.sub(renumber, text)
+
+
+def cite_sources(text: str, chunks: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Return a text whose citations count from 1 in their order, and what they cite, without what was not read.
+
+    Args:
+        chunks: the ids of the chunks by the numbers that the text cites, from 1.
+    """
+    found = (int(one) for _, numbers in _CITATION.findall(text) for one in re.findall(r"\d+", numbers))
+    cited = [one for one in dict.fromkeys(found) if 0 < one <= len(chunks)]
+    renumbered = renumber_citations(text, {old: new for new, old in enumerate(cited, 1)})
+    return renumbered, tuple(chunks[one - 1] for one in cited)
 
 
 def _read(reply: str) -> tuple[Mapping[str, Any], bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from sys import maxsize
 from typing import Any
@@ -28,6 +28,7 @@ from e2g_neo4j.indexing.communities.reports import (
 from e2g_neo4j.indexing.communities.writing import Written, write_reports
 from e2g_neo4j.indexing.graph_schema import GraphSchema
 from e2g_neo4j.indexing.layer import Layer, Making, NotMadeError, hash_of, read_state, with_usage
+from e2g_neo4j.indexing.statements.replies import STRENGTH
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
@@ -114,7 +115,7 @@ def _writers(corpus: str, names: Sequence[str], merge: Replies, write: Replies) 
 def _make(making: Making) -> Operation[LayerReport]:
     models, corpus = making.models, making.corpus
     names, tasks = _tasks(models, making.state, making.reports, making.meter)
-    statements = (yield from _statements(making)) if names else []
+    statements = yield from _statements(making, written=bool(names))
     ask = [ask_model(corpus, task, making.used, making.show) for task in tasks or (None, None)]
     writers = _writers(corpus, names, *ask) if names else None
     written = yield from _reports(corpus, writers, statements)
@@ -135,7 +136,7 @@ def _make(making: Making) -> Operation[LayerReport]:
     parents = [{"id": one.id, "parent": _parent(one, reports)} for one in reports]
     yield from making.publish(
         ("communities/set_parents", {"corpus": corpus, "rows": parents}),
-        stored=[one.id for one in statements] if names else None,
+        stored=None if making.state["statements"] is None else [one.id for one in statements],
         models=names or None,
         kept=kept,
     )
@@ -153,12 +154,15 @@ COMMUNITIES = Layer(
 )
 
 
-def _statements(making: Making) -> Operation[list[StoredStatement]]:
-    """Read the statements that reports are made from; none if the corpus does not have this layer."""
+def _statements(making: Making, *, written: bool) -> Operation[list[StoredStatement]]:
+    """Read the statements that communities are made from; none if the corpus does not have this layer.
+
+    Communities with extractive reports are also made from statements that are out of date, and again with new ones.
+    """
     state, corpus = making.state, making.corpus
     if state["statements"] is None:
         return []
-    if state["statements"] != state["revision"]:
+    if written and state["statements"] != state["revision"]:
         raise NotMadeError(
             f"The reports of the corpus {corpus!r} are made from its statements, which are out of date: run "
             f"`e2g enrich --with statements,communities --corpus {shlex.quote(corpus)}`."
@@ -188,8 +192,12 @@ def _reports(
     It reads statements, which it merges before; sentences of a community about whose members nothing is stated.
     """
     names, weights = yield from _graph(corpus)
-    hierarchy = communities(weights)
+    weights = add_strengths(weights, statements, names)
     sentences = yield from _sentences(corpus)
+    together: defaultdict[str, set[str]] = defaultdict(set)
+    for sentence in sentences:
+        together[sentence.chunk].update(sentence.entities)
+    hierarchy = communities(weights, [[one.entities for one in sentences], together.values()])
     chosen = list(choose_sentences(hierarchy, sentences, weights))
     texts = yield from sentence_texts(corpus, {(one.chunk, *one.span) for each in chosen for one in each})
     extractive = [
@@ -213,6 +221,18 @@ def _reports(
     covers = [about or cover for about, cover in zip(stated, covering, strict=True)]
     written = yield from write_reports(corpus, extractive, covers, writer)
     return replace(written, cached=merged_before + written.cached)
+
+
+def add_strengths(
+    weights: Mapping[tuple[str, str], float], statements: Iterable[StoredStatement], names: Mapping[str, str]
+) -> dict[tuple[str, str], float]:
+    """Return the weights of edges with those of what is stated of both ends: a strength of STRENGTH weighs as much as a
+    sentence with no other entity twice."""
+    found = defaultdict(float, weights)
+    for one in statements:
+        if one.object is not None and one.object != one.subject and names.keys() >= {one.subject, one.object}:
+            found[min(one.entities), max(one.entities)] += one.strength / STRENGTH
+    return {pair: round(weight, DIGITS) for pair, weight in found.items()}
 
 
 def _sentences(corpus: str) -> Operation[list[SentenceEntities]]:
@@ -248,6 +268,7 @@ def _rows(reports: Sequence[Report], vectors: Sequence[Sequence[float]]) -> list
             "sha256": report.sha256,
             "report_sha256": report.report_sha256,
             "chunks": list(report.chunks),
+            "sources": list(report.sources),
             "embedding": vector,
         }
         for report, vector in zip(reports, vectors, strict=True)

@@ -78,10 +78,7 @@ def merge_statements(
         The statements, with descriptions in place of those that were merged, and how many replies were cached.
     """
     groups = long_groups(one for one in statements if names.keys() >= set(one.entities))
-    said = {
-        entities: "\n".join([f"Names: {', '.join(names[one] for one in entities)}", *(one.text for one in group)])
-        for entities, group in groups.items()
-    }
+    said = {entities: text_to_merge([names[one] for one in entities], group) for entities, group in groups.items()}
     written, cached = yield from replies.read(said)
     merged = list[StoredStatement]()
     gone = set[str]()
@@ -92,6 +89,11 @@ def merge_statements(
             merged.append(replace(first, text=text, chunks=chunks))
             gone |= {one.id for one in groups[entities]}
     return [*(one for one in statements if one.id not in gone), *merged], cached
+
+
+def text_to_merge(names: Iterable[str], statements: Iterable[StoredStatement]) -> str:
+    """Return what a DescriptionMerger reads: the names of the entities, and the statements."""
+    return "\n".join([f"Names: {', '.join(names)}", *(one.text for one in statements)])
 
 
 def long_groups(statements: Iterable[StoredStatement]) -> dict[Entities, list[StoredStatement]]:

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heapreplace
 from itertools import combinations
-from typing import TypeAlias
 
-from e2g_neo4j.indexing.communities.hierarchy import Community
+from e2g_neo4j.indexing.communities.hierarchy import Community, Weights
 from e2g_neo4j.indexing.layer import hash_of
 from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import Operation, Read
@@ -19,10 +18,8 @@ from e2g_neo4j.types.documents import Span
 CHARACTERS = 600
 """Maximum length of the sentences of a report."""
 
-NAMES = 4
-"""Entities that the title of a community names."""
-
-Weights: TypeAlias = Mapping[tuple[str, str], float]
+NAMES, TIES = 3, 2
+"""Names, and nouns that tie them, of the title of a community at most. One without names has both numbers of nouns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,24 +125,33 @@ def _greedy(
 
 
 def titles(hierarchy: Sequence[Community], weights: Weights, names: Mapping[str, str]) -> list[str]:
-    """Return the title of each community: the names that are linked most within it, before common nouns.
+    """Return the title of each community: the names that are linked most within it, and the nouns that most weight ties
+    to these, such as "Lucy, Mina: diary".
 
     Args:
         weights: (a, b) → weight of the edge.
         names: the name of each entity, by key.
     """
-    degrees = [dict.fromkeys(community.members, 0.0) for community in hierarchy]
+    inner: list[defaultdict[str, dict[str, float]]] = [defaultdict(dict) for _ in hierarchy]
     memberships = memberships_of(hierarchy)
     for (a, b), weight in weights.items():
-        for number in memberships[a]:
-            if b in degrees[number]:
-                degrees[number][a] += weight
-                degrees[number][b] += weight
-    nouns = {key for key, name in names.items() if name == name.lower()}
-    return [
-        ", ".join(names[key] for key in sorted(each, key=lambda key: (key in nouns, -round(each[key], 6), key))[:NAMES])
-        for each in degrees
-    ]
+        for number in set(memberships[a]).intersection(memberships[b]):
+            inner[number][a][b] = inner[number][b][a] = weight
+    return [_title(community.members, each, names) for community, each in zip(hierarchy, inner, strict=True)]
+
+
+def _title(members: Sequence[str], weights: Mapping[str, Mapping[str, float]], names: Mapping[str, str]) -> str:
+    def linked_most(keys: Iterable[str], to: Iterable[str], most: int) -> list[str]:
+        ends = set(to)
+        degrees = {key: round(sum(w for other, w in weights.get(key, {}).items() if other in ends), 6) for key in keys}
+        return sorted(degrees, key=lambda key: (-degrees[key], key))[:most]
+
+    nouns = {key for key in members if names[key] == names[key].lower()}
+    named = linked_most(set(members) - nouns, members, NAMES)
+    if not named:
+        return ", ".join(names[key] for key in linked_most(nouns, members, NAMES + TIES))
+    tied = linked_most((key for key in nouns if not weights[key].keys().isdisjoint(named)), named, TIES)
+    return ": ".join(", ".join(names[key] for key in some) for some in (named, tied) if some)
 
 
 def memberships_of(hierarchy: Sequence[Community]) -> defaultdict[str, list[int]]:
@@ -171,6 +177,7 @@ class Report:
         chunks: the ids of the chunks that it is made from.
         rating: how much it matters, as a chat model says.
         sentences: the sentences that it quotes, if it is extractive.
+        sources: the ids of the chunks that its findings cite: number n in the text is the n-th.
     """
 
     id: str
@@ -180,6 +187,7 @@ class Report:
     chunks: tuple[str, ...]
     rating: int | None = None
     sentences: tuple[SentenceEntities, ...] = ()
+    sources: tuple[str, ...] = ()
 
     @property
     def shown(self) -> str:
@@ -194,7 +202,7 @@ class Report:
     @property
     def sha256(self) -> str:
         """A hash of everything that is stored."""
-        return hash_of(self.shown, *([] if self.rating is None else [str(self.rating)]), *self.chunks)
+        return hash_of(self.shown, *([] if self.rating is None else [str(self.rating)]), *self.chunks, *self.sources)
 
 
 def sentence_texts(corpus: str, spans: set[tuple[str, int, int]]) -> Operation[dict[tuple[str, int, int], str]]:

@@ -7,12 +7,13 @@ what the model has read: a report is paid for again only if that has changed.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TypeAlias
 
 from e2g_neo4j.indexing.asking import CachedReplies
-from e2g_neo4j.indexing.communities.chat import parse_report
+from e2g_neo4j.indexing.communities.chat import cite_sources, parse_report, renumber_citations
 from e2g_neo4j.indexing.communities.elements import StatementElement
 from e2g_neo4j.indexing.communities.hierarchy import Community
 from e2g_neo4j.indexing.communities.reports import Report, SentenceEntities, sentence_texts
@@ -134,7 +135,7 @@ def write_reports(
         spans = {(one.chunk, *one.span) for one in elements if isinstance(one, SentenceEntities)}
         texts = yield from sentence_texts(corpus, spans)
         said = {
-            number: text_of(extractive[number].title, [reports[one].shown for one in each.children], each, texts)
+            number: text_of(extractive[number].title, [reports[one] for one in each.children], each, texts)
             for number, each in read.items()
             if each.children or each.elements
         }
@@ -143,26 +144,52 @@ def write_reports(
         for number, reply in replied.items():
             written = parse_report(reply)
             unreadable += written is None
-            chunks = [
-                *(chunk for child in read[number].children for chunk in reports[child].chunks),
-                *(chunk for one in read[number].elements for chunk in one.chunks),
-            ]
             if written:
+                of_parts = [reports[one] for one in read[number].children]
+                shown = number_chunks(of_parts, read[number])
+                text, sources = cite_sources(written.text, list(shown))
+                chunks = [*(chunk for one in of_parts for chunk in one.chunks), *shown]
                 reports[number] = replace(
                     extractive[number],
                     title=written.title or extractive[number].title,
-                    text=written.text,
+                    text=text,
                     rating=written.rating,
                     chunks=tuple(dict.fromkeys(chunks)),
                     sentences=(),
+                    sources=sources,
                 )
     return Written(reports, unreadable, cached)
 
 
-def text_of(title: str, reports: Sequence[str], read: ReportInput, texts: Mapping[tuple[str, int, int], str]) -> str:
-    """Return what a chat model reads about a community."""
-    sentences = [texts[one.chunk, *one.span] for one in read.elements if isinstance(one, SentenceEntities)]
-    statements = [one.text for one in read.elements if isinstance(one, StatementElement)]
+def number_chunks(of_parts: Iterable[Report], read: ReportInput) -> dict[str, int]:
+    """Return the numbers by which a chat model may cite the chunks of what it reads about a community."""
+    cited = (chunk for report in of_parts for chunk in report.sources)
+    return {
+        chunk: number
+        for number, chunk in enumerate(
+            dict.fromkeys(chain(cited, (chunk for one in read.elements for chunk in one.chunks))), 1
+        )
+    }
+
+
+def text_of(
+    title: str, of_parts: Sequence[Report], read: ReportInput, texts: Mapping[tuple[str, int, int], str]
+) -> str:
+    """Return what a chat model reads about a community: sentences and statements with the numbers of their chunks, and
+    reports that cite chunks by the same numbers."""
+    numbers = number_chunks(of_parts, read)
+
+    def numbered(element: Element, text: str) -> str:
+        return f"{text} {''.join(f'[{numbers[chunk]}]' for chunk in element.chunks)}"
+
+    reports = [
+        renumber_citations(one.shown, {old: numbers[chunk] for old, chunk in enumerate(one.sources, 1)})
+        for one in of_parts
+    ]
+    sentences = [
+        numbered(one, texts[one.chunk, *one.span]) for one in read.elements if isinstance(one, SentenceEntities)
+    ]
+    statements = [numbered(one, one.text) for one in read.elements if isinstance(one, StatementElement)]
     parts = [f"Names: {title}"]
     if reports:
         parts.append("\n\n".join(["Reports about parts of the group:", *reports]))

@@ -35,9 +35,9 @@ class SummaryTreeBuilder:
     """Builds the summary trees of several documents concurrently, in threads.
 
     Level 1 has one node for every `group_size` chunks, each further level one for every `group_size` nodes of the level
-    below. The last node of a level may cover fewer. The top level is the first with at most `group_size` nodes: 2 to g
-    chunks get one summary, 151 chunks and g=5 levels of 31, 7 and 2. A single chunk gets no summary, because a copy of
-    it would displace other evidence. A node with only one summary below it repeats its text without a call.
+    below. The last node of a level may cover fewer, but never a single one, whose copy would displace other evidence:
+    the node before covers it. The top level is the first with at most `group_size` nodes: 2 to g + 1 chunks get one
+    summary, 151 chunks and g=5 levels of 30, 6 and 1, a single chunk none.
 
     A node is started when its children are complete, and `add_chunk` has brought their sentences if the summariser
     needs them. Nodes of earlier documents and higher levels have priority. If a node fails, no other node is started,
@@ -197,24 +197,27 @@ class _Tree:
         return [index for index, pending in enumerate(self._pending) if not pending]
 
     def needs(self, chunk: int) -> bool:
-        return bool(self._pending) and chunk in self._pending[chunk // self._group_size]
+        return bool(self._pending) and chunk in self._pending[self._parent(1, chunk)]
+
+    def _parent(self, level: int, child: int) -> int:
+        """Return the index of the node of a level that covers a node of the level below."""
+        return min(child // self._group_size, len(self._written[level - 1]) - 1)
 
     def add(self, chunk: int, extraction: Extraction, vectors: Vectors) -> int | None:
         """Add the sentences of a chunk. Return its parent if the parent can be written now."""
-        group = chunk // self._group_size
+        group = self._parent(1, chunk)
         self._leaves[chunk] = (self._input.chunks[chunk], extraction, vectors)
         self._pending[group].remove(chunk)
         return None if self._pending[group] else group
 
     def write(self, level: int, index: int) -> _Node:
         """Write the summary of a node's children, and release their data. Summaries are never empty."""
-        children = slice(index * self._group_size, (index + 1) * self._group_size)
+        last = index == len(self._written[level - 1]) - 1
+        children = slice(index * self._group_size, None if last else (index + 1) * self._group_size)
         below = [node for node in self._written[level - 2][children] if node] if level > 1 else []
         made_of = self._hash_children(level, [node.made_of for node in below] or self._ids[children])
         if made_of in self._input.known:
             return _Node(*self._input.known[made_of], made_of)
-        if len(below) == 1:
-            return _Node(below[0].text, below[0].notes, made_of)
         summary_input = self._summary(level, index, children, below)
         if level == 1:
             self._leaves[children] = [(leaf, None, None) for leaf, _, _ in self._leaves[children]]
@@ -242,7 +245,7 @@ class _Tree:
         self.left -= 1
         if level > len(self._missing):
             return None
-        parent = index // self._group_size
+        parent = self._parent(level + 1, index)
         self._missing[level - 1][parent] -= 1
         return None if self._missing[level - 1][parent] else (-(level + 1), parent)
 
@@ -270,7 +273,7 @@ def _widths(chunks: int, group_size: int) -> Iterator[int]:
     if chunks < 2:
         return
     while True:
-        chunks = -(-chunks // group_size)
+        chunks = _count_groups(chunks, group_size)
         yield chunks
         if chunks <= group_size:
             return
@@ -281,8 +284,15 @@ _N = TypeVar("_N")
 _Leaf: TypeAlias = tuple[Chunk, Extraction | None, Vectors | None]
 
 
+def _count_groups(nodes: int, size: int) -> int:
+    """Return the number of groups of at least two nodes: one that is left over belongs to the last group."""
+    return nodes // size + (nodes % size > 1)
+
+
 def _groups(nodes: Sequence[_N], size: int) -> Iterator[Sequence[_N]]:
-    return (nodes[i : i + size] for i in range(0, len(nodes), size))
+    last = _count_groups(len(nodes), size) - 1
+    yield from (nodes[i * size : (i + 1) * size] for i in range(last))
+    yield nodes[last * size :]
 
 
 def _merge_chunks(document: SourceDocument, group: Sequence[_Leaf]) -> SummaryInput:

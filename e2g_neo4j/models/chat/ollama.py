@@ -81,8 +81,12 @@ class OllamaChat:
         self._host = host
         self._wanted = context
         self._schemas = schemas
-        self._timeout = httpx.Timeout(timeout, connect=min(timeout, 10.0))
-        self._client = Client(host, timeout=self._timeout, **without_proxy(host))
+        self._http: dict[str, Any] = {
+            "timeout": httpx.Timeout(timeout, connect=min(timeout, 10.0)),
+            "verify": httpx.create_ssl_context(),  # takes .1 s, for which each async call would block the event loop
+            **without_proxy(host),
+        }
+        self._client = Client(host, **self._http)
         self._estimator = TokenEstimator()
         self._window = 0
 
@@ -120,7 +124,7 @@ class OllamaChat:
         options = await in_thread(self._options, request)
         received = _StreamedReply()
         try:
-            async with AsyncClient(self._host, timeout=self._timeout, **without_proxy(self._host)) as client:
+            async with AsyncClient(self._host, **self._http) as client:
                 async for part in await client.chat(**self._arguments(request, options)):
                     if piece := received.add(part):
                         yield piece

@@ -8,6 +8,8 @@ is asked of a server.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterator
+from concurrent.futures import CancelledError
+from threading import Event
 from typing import Any, TypeVar
 
 from tenacity import (
@@ -35,28 +37,31 @@ LONGEST_RETRY_AFTER = 300.0
 T = TypeVar("T")
 
 
-def repeat(call: Callable[[], T], failed: Callable[[RetryableError], Exception]) -> T:
+def repeat(call: Callable[[], T], failed: Callable[[RetryableError], Exception], stopped: Event | None = None) -> T:
     """Call until it succeeds, as often and as long as a request of a chat model.
 
     Args:
         failed: Returns the error to raise in the end.
+        stopped: Once it is set, nothing is called any more.
     """
     try:
         for attempt in Retrying(**_retry_policy()):
             with attempt:
+                if stopped and stopped.is_set():
+                    raise CancelledError
                 return call()
     except RetryableError as fault:
         raise failed(fault) from fault
     raise AssertionError("unreachable")
 
 
-def ask(model: ChatModel, request: ChatRequest) -> ChatReply:
-    """Return the reply of a chat model, with retries.
+def ask(model: ChatModel, request: ChatRequest, stopped: Event | None = None) -> ChatReply:
+    """Return the reply of a chat model, with retries until `stopped` is set.
 
     Raises:
         ModelError: The model failed permanently, or in every attempt.
     """
-    return repeat(lambda: model.ask(request), lambda fault: _final_error(model, fault))
+    return repeat(lambda: model.ask(request), lambda fault: _final_error(model, fault), stopped)
 
 
 async def ask_async(model: StreamingChatModel, request: ChatRequest) -> ChatReply:

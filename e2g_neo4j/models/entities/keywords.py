@@ -1,9 +1,10 @@
 """The keywords of a question: its entities, short noun phrases, and words that may be names which the pipeline missed,
-such as "Hugo Thorne", read as a noun."""
+such as "Hugo Thorne", read as a noun; and its terms as in the published code of E²GraphRAG."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,34 @@ def _noun_phrases(doc: Doc) -> list[str]:
             phrases.append(doc[first:last].text)
         start = max(end, start + 1)
     return phrases
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The terms of a question, as keys: words of names, and whole names and nouns."""
+
+    parts: tuple[str, ...] = ()
+    wholes: tuple[str, ...] = ()
+
+
+def find_terms(doc: Doc) -> Terms:
+    """Return the terms of a question as the published code of E²GraphRAG takes them.
+
+    These are the words of people, organisations, countries and towns as a whole, the words of proper nouns in no
+    named entity, and the lemmas of nouns. Nothing within another named entity is a term, be it a mountain or a date.
+    """
+    parts: list[str] = []
+    wholes: list[str] = []
+    for span in doc.ents:
+        if span.label_ in ("PERSON", "PER"):
+            parts += span.text.split()
+        elif span.label_ in ("ORG", "GPE"):
+            wholes.append(span.text)
+    for token in doc:
+        if not token.ent_type_ and token.pos_ in ("PROPN", "NOUN"):
+            (parts if token.pos_ == "PROPN" else wholes).append((token.lemma_ or token.text).lower())
+    keys = ((entity_key(term, doc.lang_) for term in terms) for terms in (parts, wholes))
+    return Terms(*(tuple(dict.fromkeys(filter(None, terms))) for terms in keys))
 
 
 MAX_CANDIDATES = 100

@@ -8,17 +8,19 @@ that are nearest by vector, from 0 to 5 as in GraphRAG's dynamic selection of co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from e2g_neo4j.models.chat.json_replies import number_schema, object_schema, objects_in, whole_number
+from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Window, round_robin, windows_in
-from e2g_neo4j.runtime.requests import Embed, Operation, read_each
+from e2g_neo4j.runtime.requests import AtOnce, Embed, Operation, read_each
 from e2g_neo4j.types.ties import best_first
 
 TURNS = 10
@@ -102,7 +104,7 @@ def read_reports(ids: Sequence[str], corpora: Sequence[str]) -> Operation[dict[s
 
 
 def rate_reports(chat: ChatCalls, question: str, reports: Sequence[str], most: int) -> Operation[list[int]]:
-    """Have the chat model rate reports, BATCH in a call.
+    """Have the chat model rate reports, BATCH in a call, in several calls at once.
 
     Args:
         most: The maximum number of calls for the question.
@@ -111,16 +113,29 @@ def rate_reports(chat: ChatCalls, question: str, reports: Sequence[str], most: i
         The ratings of the first reports, 0 to BEST: of all, unless `most` calls were made or a reply was not usable.
     """
     ratings = list[int]()
-    while len(ratings) < len(reports) and chat.made < most:  # with a small context, fewer reports fit into a call
-        shown = reports[len(ratings) : len(ratings) + BATCH]
-        shown = shown[: max(1, chat.count_fitting(PROMPT, question, shown))]
-        schema = object_schema(**{str(number): number_schema(0, BEST) for number in range(1, len(shown) + 1)})
-        parse = partial(ratings_in, reports=len(shown))
-        rated = yield from chat.ask(PROMPT, question, shown, schema, parse, most=most)
-        if rated is None:
-            break
-        ratings += [rated.get(number, 0) for number in range(1, len(shown) + 1)]
+    while len(ratings) < len(reports) and chat.made < most:
+        batches = _batches(chat, question, reports[len(ratings) :])
+        each = islice(batches, max(1, (most - chat.made) // TRIES))  # there are calls enough for every try of these
+        for rated in (yield AtOnce(tuple(_rate_batch(chat, question, batch, most) for batch in each))):
+            if rated is None:
+                return ratings
+            ratings += rated
     return ratings
+
+
+def _batches(chat: ChatCalls, question: str, reports: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the reports of each call, fewer with a small context, up to one that does not fit at all."""
+    while reports:
+        fitting = chat.count_fitting(PROMPT, question, reports[:BATCH])
+        yield reports[: max(1, fitting)]
+        reports = reports[fitting:] if fitting else ()
+
+
+def _rate_batch(chat: ChatCalls, question: str, batch: Sequence[str], most: int) -> Operation[list[int] | None]:
+    numbers = range(1, len(batch) + 1)
+    schema = object_schema(**{str(number): number_schema(0, BEST) for number in numbers})
+    rated = yield from chat.ask(PROMPT, question, batch, schema, partial(ratings_in, reports=len(batch)), most=most)
+    return None if rated is None else [rated.get(number, 0) for number in numbers]
 
 
 def ratings_in(reply: str, reports: int) -> dict[int, int] | None:

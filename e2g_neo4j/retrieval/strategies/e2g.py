@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from e2g_neo4j.retrieval.explain import count_of, why_global
 from e2g_neo4j.retrieval.linking import Candidate, Linked
-from e2g_neo4j.retrieval.passages import ScoredNode, read_chunks, top_k
+from e2g_neo4j.retrieval.passages import ScoredNode, drop_duplicates, read_chunks, top_k
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.runtime.requests import Embed, Operation, Rows
@@ -99,22 +99,23 @@ def local_nodes(query: Query, chosen: Sequence[Chosen]) -> Operation[list[Scored
 
 
 def nearest_nodes(query: Query, entities: Mapping[str, Sequence[str]]) -> Operation[Rows]:
-    """Read the chunks and summaries that are nearest by vector, twice as many as wanted if they are ranked further.
+    """Read the chunks and summaries that are nearest by vector, twice as many as wanted: some are duplicates, and with
+    entities they are ranked further.
 
     Args:
         entities: Per corpus, the entities whose mentions are counted.
     """
     vector = yield Embed(query.question)
     parameters = {
-        corpus: {"vector": vector, "k": 2 * query.limit if names else query.limit, "names": list(names)}
-        for corpus, names in entities.items()
+        corpus: {"vector": vector, "k": 2 * query.limit, "names": list(names)} for corpus, names in entities.items()
     }
     return (yield from query.read_each("nearest", parameters))
 
 
 def global_nodes(rows: Sequence[dict[str, Any]], *, k: int) -> list[ScoredNode]:
     """Return the k best of the nearest nodes, sorted by mentions of the question's entities, then by score."""
-    return sorted(top_k(rows, len(rows)), key=lambda node: -node.row["occurrences"])[:k]
+    nearest = drop_duplicates(top_k(rows, len(rows)))
+    return sorted(nearest, key=lambda node: -node.row["occurrences"])[:k]
 
 
 def local_reason(pairs: Sequence[Pair], trace: Sequence[Round], used: int, kept: int, k: int) -> str:

@@ -9,8 +9,7 @@ a choice among too many chunks also rank few.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from e2g_neo4j.retrieval.linking import Candidate, candidates, pairs_within_hops
@@ -19,17 +18,14 @@ from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies.e2g import Score, choose_chunks, local_nodes, nearest_nodes
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.runtime.requests import Operation
-from e2g_neo4j.types.graph import NAME, NOUN, PERSON
+from e2g_neo4j.types.graph import NAME, PERSON
 from e2g_neo4j.types.results import Pair
 
 TOP_K = 25
 """Chunks that the published code returns at most (`max_chunk_setting`)."""
 
 SPLIT = (PERSON, NAME)
-"""The types whose words are terms of their own. The code never joins proper nouns that are no named entity."""
-
-WHOLE = ("organisation", "place", NOUN)
-"""The types that are terms as a whole. The code ignores all others."""
+"""The types of entities whose words are terms. The code never joins proper nouns that are no named entity."""
 
 MEMBERS = 10
 """Entities of a term between which paths are searched, if the terms are not adjacent. Common first names have many."""
@@ -42,20 +38,12 @@ NO_PAIR = (
 NO_TERM = "The question has no term: all chunks and summaries are searched by vector."
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """The terms of a question: words of names, and whole names and nouns."""
-
-    parts: tuple[str, ...]
-    wholes: tuple[str, ...]
-
-
 def e2g_code(query: Query) -> Operation[list[ScoredNode]]:
     """Select chunks by pairs of terms. If no chunk mentions a pair, rank chunks by mentions among the nearest nodes."""
-    terms = terms_of(query.names)
+    terms, without = query.terms(), {word for name in query.without for word in (name, *name.split())}
     constants = {
-        "name_words": list(terms.parts),
-        "wholes": list(terms.wholes),
+        "name_words": [word for word in terms.parts if word not in without],
+        "wholes": [name for name in terms.wholes if name not in query.without],
         "people": list(SPLIT),
         "members": MEMBERS,
     }
@@ -66,20 +54,9 @@ def e2g_code(query: Query) -> Operation[list[ScoredNode]]:
         return (yield from local_nodes(query, chosen))
     told = query.explanation
     told.pairs = pairs
-    told.reason = NO_PAIR if terms.parts or terms.wholes else NO_TERM
+    told.reason = NO_PAIR if constants["name_words"] or constants["wholes"] else NO_TERM
     entities = {row["corpus"]: sorted({key for group in row["entities"] for key in group}) for row in rows}
     return global_chunks((yield from nearest_nodes(query, entities)), k=query.limit)
-
-
-def terms_of(names: Mapping[str, str]) -> Terms:
-    """Return the terms of a question.
-
-    Args:
-        names: The names and nouns of the question, by key, with their types.
-    """
-    parts = (word for key, type in names.items() if type in SPLIT for word in key.split())
-    wholes = (key for key, type in names.items() if type in WHOLE)
-    return Terms(tuple(dict.fromkeys(parts)), tuple(dict.fromkeys(wholes)))
 
 
 def by_runs(shared: Iterable[Candidate]) -> Score:

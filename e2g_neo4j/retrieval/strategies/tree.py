@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from e2g_neo4j.retrieval.passages import ScoredNode, top_k
+from e2g_neo4j.retrieval.passages import ScoredNode, drop_duplicates, top_k
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies.e2g import nearest_nodes
 from e2g_neo4j.retrieval.strategy import Strategy
@@ -12,7 +12,8 @@ from e2g_neo4j.runtime.requests import Embed, Operation
 
 def tree(query: Query) -> Operation[list[ScoredNode]]:
     """Find the `query.limit` nearest chunks and summaries."""
-    return top_k((yield from nearest_nodes(query, dict.fromkeys(query.corpora, ()))), query.limit)
+    near = yield from nearest_nodes(query, dict.fromkeys(query.corpora, ()))
+    return drop_duplicates(top_k(near, len(near)))[: query.limit]
 
 
 TREE = Strategy(
@@ -29,8 +30,9 @@ TREE = Strategy(
 def raptor(query: Query) -> Operation[list[ScoredNode]]:
     """Find the `query.limit` nearest chunks and clusters."""
     vector = yield Embed(query.question)
-    parameters = {"vector": vector, "k": query.limit}
-    return top_k((yield from query.read_each("raptor", dict.fromkeys(query.corpora, parameters))), query.limit)
+    parameters = {"vector": vector, "k": 2 * query.limit}
+    rows = yield from query.read_each("raptor", dict.fromkeys(query.corpora, parameters))
+    return drop_duplicates(top_k(rows, len(rows)))[: query.limit]
 
 
 RAPTOR = Strategy(

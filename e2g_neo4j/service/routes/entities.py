@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -15,7 +16,7 @@ from e2g_neo4j.service.problems import error_responses
 from e2g_neo4j.service.schemas import NewAdoption, NewLayers, NewLinks, NewMerge, NewSplit
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import Submit
-from e2g_neo4j.types.graph import Alias, EntityInfo
+from e2g_neo4j.types.graph import Alias, EntityCard, EntityInfo
 from e2g_neo4j.types.reports import ReferenceInfo
 from e2g_neo4j.types.service import TaskInfo
 
@@ -27,12 +28,22 @@ async def list_entities(
     request: Request,
     corpus: VisibleCorpus,
     _: Reader,
-    q: Annotated[str, Query(max_length=1000, description="A part of the name.")] = "",
+    q: Annotated[str, Query(max_length=1000, description="A part of the name, or words of the description.")] = "",
     type: Annotated[str | None, Query(max_length=100, description="Only this type, such as `person`.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
 ) -> list[EntityInfo]:
     """List the entities of a corpus: names before nouns, those in most chunks first."""
     return await state_of(request).client.entities(q, corpus=corpus, type=type, limit=limit)
+
+
+@router.get("/entities/{name:path}", responses=error_responses(404))
+async def describe_entity(request: Request, corpus: VisibleCorpus, name: str, caller: Reader) -> EntityCard:
+    """Describe an entity, by one of its names: what it is, mentions by document, neighbours and community.
+
+    Only a key with the scope `admin` for all corpora sees the nodes of your graph that it is linked to.
+    """
+    card = await state_of(request).client.describe_entity(name, corpus=corpus)
+    return card if caller.is_graph_admin else replace(card, linked=())
 
 
 @router.get("/references", responses=error_responses(404))

@@ -25,7 +25,7 @@ from e2g_neo4j.service.access import (
 from e2g_neo4j.service.problems import error_responses, stream_response
 from e2g_neo4j.service.schemas import AskedQuestion, Explanation, GraphNode, GraphRelationship, Question
 from e2g_neo4j.service.state import State, state_of
-from e2g_neo4j.service.streams import Event, event_stream
+from e2g_neo4j.service.streams import Event, event_stream, last_piece
 from e2g_neo4j.types.results import Answer, Evidence
 from e2g_neo4j.types.service import Caller
 
@@ -87,11 +87,8 @@ async def ask(request: Request, question: AskedQuestion, caller: Asker) -> Respo
     if question.stream:
         evidence: Any = await anext(pieces)  # what fails up to here has a status of its own
         return event_stream(request, _events(state, evidence, pieces, caller))
-    async with aclosing(pieces):
-        async for piece in pieces:
-            if isinstance(piece, Answer):
-                reply = hide_in_answer(piece, caller, state.public_url)
-    return Response(to_json(reply), media_type="application/json")
+    answer: Any = await last_piece(request, pieces)
+    return Response(to_json(hide_in_answer(answer, caller, state.public_url)), media_type="application/json")
 
 
 async def answer_pieces(

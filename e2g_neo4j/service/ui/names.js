@@ -50,9 +50,9 @@ async function list() {
   }
 }
 
-function entityItem({ name, type, mentions, aliases }) {
+function entityItem({ name, type, mentions, aliases, description }) {
   const note = [type, `${number(mentions)} ×`, aliases.length ? `also ${aliases.join(", ")}` : ""];
-  return make("li", {}, name, " ", make("span", { class: "note" }, note.filter(Boolean).join(" · ")));
+  return make("li", { title: description }, name, " ", make("span", { class: "note" }, note.filter(Boolean).join(" · ")));
 }
 
 function mergeItem({ key, name, entity_name: entity, why, apart }) {
