@@ -45,8 +45,9 @@ def page(paths: Iterable[GraphPath]) -> str:
 
 
 def _node(kind: Any, node: Node) -> Any:
-    (label,) = node.labels
-    style = read_style()[f"node.{label}"]
+    styles = read_style()
+    [label] = [one for one in node.labels if f"node.{one}" in styles]  # entities may have one of the typed graph too
+    style = styles[f"node.{label}"]
     properties = {name: _short(value, TEXT) for name, value in node.items() if not isinstance(value, list)}
     return kind(
         id=node.element_id,
