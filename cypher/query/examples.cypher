@@ -1,8 +1,9 @@
 // Examples for the guide of Neo4j Browser: the most frequent name; the longest document with its middle chunk; two of
 // its frequent names that share no sentence, but are connected by a third, or two that share one, full names first; and
-// the document that has most of its frequent names too. Names come before nouns. What a corpus does not have is null.
+// the document that has most of its frequent names too; and the document that most chunks refer to. Names come before
+// nouns. What a corpus does not have is null.
 // $corpus
-// → title, index, name, a, b, second
+// → title, index, name, a, b, second, referred
 MATCH (d:Document {corpus: $corpus})
 WHERE d.id IS NOT NULL AND d.chunks > 0
 WITH d ORDER BY d.chunks DESC, d.title, d.source LIMIT 1
@@ -37,4 +38,10 @@ CALL () {
   WITH e ORDER BY coalesce(e.type = 'noun', e.name = toLower(e.name)), e.chunks DESC, e.key LIMIT 1
   RETURN collect(e.name)[0] AS name
 }
-RETURN d.title AS title, d.chunks / 2 AS index, name, pair[0] AS a, pair[1] AS b, second
+CALL () {
+  MATCH (:Chunk)-[:REFERS_TO]->(other:Document {corpus: $corpus})
+  WHERE other.id IS NOT NULL
+  WITH other, count(*) AS chunks ORDER BY chunks DESC, other.title, other.source LIMIT 1
+  RETURN collect(other.title)[0] AS referred
+}
+RETURN d.title AS title, d.chunks / 2 AS index, name, pair[0] AS a, pair[1] AS b, second, referred

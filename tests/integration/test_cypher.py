@@ -126,6 +126,7 @@ VALUES: dict[str, Any] = {
     "start": 0,
     "end": 9,
     "first": "d",
+    "referred": "d",
     "second": "d",
     "label": "Entity",
     "labels": ["Entity"],

@@ -14,7 +14,7 @@ from e2g_neo4j.types.results import Evidence, Pair, Passage
 
 PARAMETERS = {
     "corpus": 'a "b" <c> & d',
-    **{"title": "One", "index": 3, "first": "One", "second": "Two"},
+    **{"title": "One", "index": 3, "first": "One", "second": "Two", "referred": "Two"},
     **{"name": "Ann", "limit": 12, "a": "Ann", "b": "Bob", "hops": 3},
 }
 
