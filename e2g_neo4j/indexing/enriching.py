@@ -8,6 +8,7 @@ from typing import get_args
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.graph.fingerprint import create_indexes, read_models
+from e2g_neo4j.indexing.communities.layer import COMMUNITIES
 from e2g_neo4j.indexing.layers import LAYERS
 from e2g_neo4j.indexing.operations import meter_of, migrate, until_cancelled
 from e2g_neo4j.indexing.statements import layer as statements
@@ -90,6 +91,8 @@ def _make_layers(
             report = yield from layer.enrich(models, corpus, show, meter, reports)
             if layer.name in wanted or report.made:
                 done[layer.name] = report
+    if "statements" in wanted:
+        yield from COMMUNITIES.update(models, corpus, show)  # which are made from them
     return EnrichReport(corpus, done)
 
 
@@ -102,4 +105,6 @@ def add_graph_documents(
     models, vectors = yield from read_models(models, corpus)
     yield from create_indexes(models.fingerprint, vectors)
     show = until_cancelled((yield GetExecutor()).cancelled, progress)
-    return (yield from with_vectors(statements.add(models, corpus, graph_documents, show), vectors))
+    report = yield from with_vectors(statements.add(models, corpus, graph_documents, show), vectors)
+    yield from with_vectors(COMMUNITIES.update(models, corpus, show), vectors)
+    return report

@@ -116,7 +116,7 @@ class Layer:
             yield from purge(making.corpus)  # also counts edges: of all documents that this revision has
             try:
                 for layer in self.needs:
-                    yield from layer.make(making)
+                    yield from layer.make(replace(making, layer=layer))
                 report = yield from self.make(making)
             except ChangedError:
                 continue

@@ -284,6 +284,7 @@ def test_clusters_are_updated_though_the_chat_model_fails(driver: Driver, corpor
 STATED: dict[str, str | list[str]] = {
     "Names: ann, bob": report("The As", 7),
     "Names: dan": report("The Ds"),
+    "Names: eve": report("The Ds"),
     "ann bob": "bob | is | - | Bob is tall.\nann | knows | bob | Ann knows Bob.|||person|person|suspected|in May\n"
     "ann | meets | bob | Ann meets Bob.",
     "dan eve": "dan | knows | eve | Dan knows Eve.",
