@@ -200,7 +200,7 @@ def test_a_parent_reads_the_reports_of_its_parts(
         Community(1, ("dan", "eve", "fay"), 2),
         Community(2, ("ann", "bob", "cid", "dan", "eve", "fay"), None),
     ]
-    monkeypatch.setattr(layer, "communities", lambda weights, companies: hierarchy)
+    monkeypatch.setattr(layer, "communities", lambda weights, groups: hierarchy)
     length = len(between.text)
     monkeypatch.setattr(writing.report_input, "__defaults__", (length + 6,))
     short = {"Reports about": '{"summary": "All"}', "ann bob": '{"title": "A", "summary": "1"}'}

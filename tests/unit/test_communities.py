@@ -60,7 +60,7 @@ def test_components_are_communities_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("weights", "companies", "members"),
+    ("weights", "groups", "members"),
     [
         ({}, [], []),
         ({}, [["ab"]], []),
@@ -73,9 +73,9 @@ def test_components_are_communities_of_their_own() -> None:
     ids=["nothing", "no edge", "one edge", "apart", "a pair", "by sentences", "by chunks"],
 )
 def test_entities_without_a_community_join_those_that_they_stand_with(
-    weights: dict[tuple[str, str], float], companies: list[list[str]], members: list[str]
+    weights: dict[tuple[str, str], float], groups: list[list[str]], members: list[str]
 ) -> None:
-    found = ["".join(one.members) for one in communities(weights, companies)]
+    found = ["".join(one.members) for one in communities(weights, groups)]
     assert found == members
 
 
