@@ -61,8 +61,8 @@ def communities(
     while open:
         edges, parent = open.pop()
         found = _divide(edges)
-        if parent >= 0 and len(found) < 2:
-            continue
+        if parent >= 0 and sum(len(part) >= SMALLEST for part in found) < 2:
+            continue  # the entities of smaller ones may all join others
         home = {entity: number for number, part in enumerate(found, len(parts)) for entity in part}
         parents |= dict.fromkeys(range(len(parts), len(parts) + len(found)), parent)
         parts += found
@@ -76,7 +76,7 @@ def communities(
     members = _join_small(home, [*groups, weights])
     levels = dict.fromkeys(members, 1)
     for number in sorted(parents, reverse=True):  # parts come after what they are parts of
-        if (above := parents[number]) >= 0:
+        if (above := parents[number]) >= 0 and number in members:
             levels[above] = max(levels.get(above, 1), levels[number] + 1)
             members[above] = members.get(above, frozenset()) | members[number]
     order = sorted(members, key=lambda number: (levels[number], sorted(members[number])))
