@@ -42,7 +42,7 @@ class RealBrowser:
         self.page.evaluate("document.querySelectorAll('[data-testid=frame]').forEach(one => one.dataset.seen = '')")
         self._editor().click()
         self.page.keyboard.press("Control+Enter")
-        self.page.locator("[data-testid=frame]:not([data-seen])").wait_for()
+        self.page.locator("[data-testid=frame]:not([data-seen])").first.wait_for()  # or frames of the start too
         return self.page.get_by_test_id("frame").first
 
     def run_command_in_the_editor(self) -> None:

@@ -10,6 +10,7 @@ from libraries import MODELS
 
 from e2g_neo4j import E2G
 from e2g_neo4j.graph.fingerprint import read_models
+from e2g_neo4j.indexing.communities.layer import COMMUNITIES
 from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime.requests import CallDriver, Operation, with_vectors
@@ -73,6 +74,7 @@ def state(client: E2G, corpus: str) -> None:
     own = client.runner.run(read_models(client.models, corpus))
     models.embedder = own.models.embedder
     client.runner.run(with_vectors(STATEMENTS.enrich(models, corpus, None, UsageMeter()), own.vectors))
+    client.runner.run(with_vectors(COMMUNITIES.update(own.models, corpus), own.vectors))
     client.runner.run(_forget(corpus))
 
 

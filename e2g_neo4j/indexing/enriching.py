@@ -9,6 +9,7 @@ from typing import Any, get_args
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.graph.fingerprint import create_indexes, read_models
+from e2g_neo4j.indexing.communities.layer import COMMUNITIES
 from e2g_neo4j.indexing.descriptions import DESCRIPTIONS
 from e2g_neo4j.indexing.graph_schema import GraphSchema
 from e2g_neo4j.indexing.layers import LAYERS
@@ -121,7 +122,8 @@ def _make_layers(
             if layer.name in wanted or report.made:
                 done[layer.name] = report
     if "statements" in wanted:
-        yield from TYPED.update(models, corpus, show)
+        for layer in (COMMUNITIES, TYPED):  # which are made from them
+            yield from layer.update(models, corpus, show)
     yield from DESCRIPTIONS.update(models, corpus, show)  # what they are made from may be new
     return done
 
@@ -136,6 +138,6 @@ def add_graph_documents(
     yield from create_indexes(models.fingerprint, vectors)
     show = until_cancelled((yield GetExecutor()).cancelled, progress)
     report = yield from with_vectors(statements.add(models, corpus, graph_documents, show), vectors)
-    yield from with_vectors(DESCRIPTIONS.update(models, corpus, show), vectors)
-    yield from TYPED.update(models, corpus, show)
+    for layer in (COMMUNITIES, DESCRIPTIONS, TYPED):  # which are made from statements
+        yield from with_vectors(layer.update(models, corpus, show), vectors)
     return report

@@ -221,6 +221,9 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
                 )
                 if self.there:
                     write(driver, self.fresh, list(self.there.values()))
+                if self.stated:  # before communities, which are made from them
+                    driven(performing(driver), STATEMENTS.update(STATING, self.corpus, meter=UsageMeter()))
+                    made_statements(driver, self.fresh)
                 if self.enriched:
                     driven(performing(driver), COMMUNITIES.update(MODELS, self.corpus))
                     driven(performing(driver), COMMUNITIES.enrich(MODELS, self.fresh, None))
@@ -230,9 +233,6 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
                 if self.clustered:
                     driven(performing(driver), CLUSTERS.update(MODELS, self.corpus))
                     driven(performing(driver), CLUSTERS.enrich(MODELS, self.fresh, None))
-                if self.stated:
-                    driven(performing(driver), STATEMENTS.update(STATING, self.corpus, meter=UsageMeter()))
-                    made_statements(driver, self.fresh)
                 if self.described:
                     driven(performing(driver), DESCRIPTIONS.update(MODELS, self.corpus))
                     driven(performing(driver), DESCRIPTIONS.enrich(MODELS, self.fresh, None))

@@ -200,7 +200,7 @@ def test_a_parent_reads_the_reports_of_its_parts(
         Community(1, ("dan", "eve", "fay"), 2),
         Community(2, ("ann", "bob", "cid", "dan", "eve", "fay"), None),
     ]
-    monkeypatch.setattr(layer, "communities", lambda weights, companies: hierarchy)
+    monkeypatch.setattr(layer, "communities", lambda weights, groups: hierarchy)
     length = len(between.text)
     monkeypatch.setattr(writing.report_input, "__defaults__", (length + 6,))
     short = {"Reports about": '{"summary": "All"}', "ann bob": '{"title": "A", "summary": "1"}'}
@@ -284,6 +284,7 @@ def test_clusters_are_updated_though_the_chat_model_fails(driver: Driver, corpor
 STATED: dict[str, str | list[str]] = {
     "Names: ann, bob": report("The As", 7),
     "Names: dan": report("The Ds"),
+    "Names: eve": report("The Ds"),
     "ann bob": "bob | is | - | Bob is tall.\nann | knows | bob | Ann knows Bob.|||person|person|suspected|in May\n"
     "ann | meets | bob | Ann meets Bob.",
     "dan eve": "dan | knows | eve | Dan knows Eve.",

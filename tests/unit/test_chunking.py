@@ -134,12 +134,13 @@ def test_chunks_are_exact_slices_that_cover_the_text(
 
 
 @pytest.mark.parametrize("tokens", [words, pieces, unaccented, real])
+@example(text="\u00b8\x0c0", sizes=(1, 0))  # the real tokenizer begins a token at white space
 @given(text=TEXTS, sizes=SIZES)
 def test_neighbours_share_at_most_the_overlap(
     tokens: Callable[[str], Spans], text: str, sizes: tuple[int, int]
 ) -> None:
     size, overlap = sizes
-    starts = np.array([first for first, _ in tokens(text)], dtype=np.int64)
+    starts = np.array([last - len(text[first:last].lstrip()) for first, last in tokens(text)], dtype=np.int64)
     assume(len(set(starts.tolist())) == len(starts))  # a syllable of several tokens has one place to cut at
     chunks = chunk(document(text), tokens, size=size, overlap=overlap)
 

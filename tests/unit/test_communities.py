@@ -59,7 +59,7 @@ def test_components_are_communities_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("weights", "companies", "members"),
+    ("weights", "groups", "members"),
     [
         ({}, [], []),
         ({}, [["ab"]], []),
@@ -72,25 +72,38 @@ def test_components_are_communities_of_their_own() -> None:
     ids=["nothing", "no edge", "one edge", "apart", "a pair", "by sentences", "by chunks"],
 )
 def test_entities_without_a_community_join_those_that_they_stand_with(
-    weights: dict[tuple[str, str], float], companies: list[list[str]], members: list[str]
+    weights: dict[tuple[str, str], float], groups: list[list[str]], members: list[str]
 ) -> None:
-    found = ["".join(one.members) for one in communities(weights, companies)]
+    found = ["".join(one.members) for one in communities(weights, groups)]
     assert found == members
 
 
-@st.composite
-def graphs(draw: st.DrawFn) -> dict[tuple[str, str], float]:
-    names = [f"n{number:02}" for number in range(draw(st.integers(2, 40)))]
-    pairs = st.tuples(st.sampled_from(names), st.sampled_from(names)).filter(lambda pair: pair[0] < pair[1])
-    weights = st.sampled_from([1 / 9, 0.5, 1.0, 3.5])
-    return draw(st.dictionaries(pairs, weights, max_size=120))
+def test_parts_that_are_all_small_are_no_division() -> None:
+    """Leiden divides eb·ch, and both parts would join the one that b stands with."""
+    weights = {("b", "e"): 3.0, ("b", "c"): 0.5, ("c", "h"): 0.2, ("d", "f"): 1.0, ("f", "g"): 3.0}
+    found = communities(weights, [["bf"]], largest=3)
+    assert [one.members for one in found] == [("b", "c", "e", "h"), ("d", "f", "g")]
 
 
-@given(graphs(), st.randoms(use_true_random=False), st.integers(3, 10))
-def test_a_hierarchy_of_any_graph(weights: dict[tuple[str, str], float], order: random.Random, largest: int) -> None:
+NAMES = st.sampled_from([f"n{number:02}" for number in range(40)])
+SIZES = st.integers(3, 10)
+
+
+def graphs() -> st.SearchStrategy[dict[tuple[str, str], float]]:
+    pairs = st.tuples(NAMES, NAMES).filter(lambda pair: pair[0] < pair[1])
+    return st.dictionaries(pairs, st.sampled_from([1 / 9, 0.5, 1.0, 3.5]), max_size=120)
+
+
+@given(graphs(), st.lists(st.sets(NAMES, min_size=2, max_size=4), max_size=6), st.randoms(use_true_random=False), SIZES)
+def test_a_hierarchy_of_any_graph(
+    weights: dict[tuple[str, str], float], sentences: list[set[str]], order: random.Random, largest: int
+) -> None:
     """Every entity is in exactly one community of a level, and of those that no finer level divides."""
-    found = communities(weights, (), largest)
-    names = sorted({name for pair in weights for name in pair})
+    found = communities(weights, [sentences], largest)
+    edges = {name for pair in weights for name in pair}
+    joined = {name for one in found for name in one.members} - edges
+    assert all(any(name in one and one & (edges | joined) > {name} for one in sentences) for name in joined)
+    names = sorted(edges | joined)
     for one in found:
         parts = [part for part in found if part.parent is not None and found[part.parent] is one]
         assert (one.level == 1) == (not parts)
@@ -105,7 +118,7 @@ def test_a_hierarchy_of_any_graph(weights: dict[tuple[str, str], float], order: 
     assert len({one.members for one in found}) == len(found)
     shuffled = list(weights.items())
     order.shuffle(shuffled)
-    assert communities(dict(shuffled), (), largest) == found
+    assert communities(dict(shuffled), [sentences], largest) == found
 
 
 def test_no_move_of_an_entity_raises_the_modularity() -> None:

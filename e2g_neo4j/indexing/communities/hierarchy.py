@@ -18,8 +18,7 @@ LARGEST = 25
 """Entities of a community that is not divided."""
 
 SMALLEST = 3
-"""Entities of a community that has a report for its edges alone. Entities of a smaller one join another one if they
-share a text with it."""
+"""The entities of a smaller community join another one, if they share a text with it."""
 
 ITERATIONS, TRIALS = 10, 3
 """How often Leiden goes on from what it has found, and how often it starts. GraphRAG does both once, with a modularity
@@ -46,14 +45,14 @@ class Community:
 
 
 def communities(
-    weights: Weights, companies: Sequence[Iterable[Collection[str]]] = (), largest: int = LARGEST
+    weights: Weights, groups: Sequence[Iterable[Collection[str]]] = (), largest: int = LARGEST
 ) -> list[Community]:
     """Return the communities of a graph, fine ones first. Each entity is in one that is not divided, and those above.
 
     Args:
         weights: (a, b) → weight, more than 0, each pair once.
-        companies: entities that stand together, for those which few edges tie to others: first in sentences, then in
-            chunks. An entity without edges that shares a text with others joins the community that it shares most with.
+        groups: the entities of each sentence, then those of each chunk. An entity that edges tie to fewer than two
+            others joins the community with which it shares most sentences, or else most chunks.
         largest: maximum number of entities of a community that is not divided, unless no division is better.
     """
     parents: dict[int, int] = {}
@@ -62,8 +61,8 @@ def communities(
     while open:
         edges, parent = open.pop()
         found = _divide(edges)
-        if parent >= 0 and len(found) < 2:
-            continue
+        if parent >= 0 and sum(len(part) >= SMALLEST for part in found) < 2:
+            continue  # the entities of smaller ones may all join others
         home = {entity: number for number, part in enumerate(found, len(parts)) for entity in part}
         parents |= dict.fromkeys(range(len(parts), len(parts) + len(found)), parent)
         parts += found
@@ -72,12 +71,12 @@ def communities(
             if (number := home[pair[0]]) == home[pair[1]] and len(parts[number]) > largest:
                 inner[number][pair] = weight
         open += ((some, number) for number, some in inner.items())
-    undivided = [number for number in range(len(parts)) if number not in set(parents.values())]
-    home = {entity: number for number in undivided for entity in parts[number]}
-    members = _join_small(home, [*companies, weights])
+    divided = set(parents.values())
+    home = {entity: number for number, part in enumerate(parts) if number not in divided for entity in part}
+    members = _join_small(home, [*groups, weights])
     levels = dict.fromkeys(members, 1)
     for number in sorted(parents, reverse=True):  # parts come after what they are parts of
-        if (above := parents[number]) >= 0:
+        if (above := parents[number]) >= 0 and number in members:
             levels[above] = max(levels.get(above, 1), levels[number] + 1)
             members[above] = members.get(above, frozenset()) | members[number]
     order = sorted(members, key=lambda number: (levels[number], sorted(members[number])))
@@ -125,17 +124,18 @@ def _merge_small(parts: Sequence[frozenset[str]], weights: Weights) -> list[froz
     return [part for part in merged if part]
 
 
-def _join_small(home: Mapping[str, int], companies: Iterable[Iterable[Collection[str]]]) -> dict[int, frozenset[str]]:
+def _join_small(home: Mapping[str, int], groups: Iterable[Iterable[Collection[str]]]) -> dict[int, frozenset[str]]:
     """Return the members of each community that is not divided, with the entities that join it.
 
     Args:
         home: the number of the community of each entity with an edge.
+        groups: several kinds of groups of entities that stand together, the closest first.
     """
     sizes = Counter(home.values())
     settled = {entity: number for entity, number in home.items() if sizes[number] >= SMALLEST}
-    for company in companies:
+    for kind in groups:
         shared: defaultdict[str, Counter[int]] = defaultdict(Counter)
-        for together in company:
+        for together in kind:
             for entity in together:
                 if entity not in settled:
                     shared[entity].update(settled[other] for other in together if other in settled)
