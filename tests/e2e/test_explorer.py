@@ -116,11 +116,12 @@ def tab_to(page: Page, target: Locator, most: int = 60) -> None:
 def click_on_graph(page: Page, what: str, **how: Any) -> None:
     """Click where Cytoscape draws a node or an edge."""
     place = page.evaluate(
-        """what => {
+        """async what => {
           const canvas = document.getElementById("canvas");
           const found = canvas._cyreg.cy.$(what).first();
           const at = found.isNode() ? found.renderedPosition() : found.renderedMidpoint();
           canvas.scrollIntoView({ block: "center" });
+          for (const _ of "12") await new Promise(requestAnimationFrame); // Cytoscape hears that the page scrolled
           const box = canvas.getBoundingClientRect();
           return { x: box.x + at.x, y: box.y + at.y };
         }""",
