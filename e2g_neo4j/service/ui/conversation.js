@@ -1,4 +1,5 @@
-// The conversation: earlier turns are shown above the result and sent with the next question. They are in memory only.
+// The conversation: earlier turns are shown above the result and sent with the next question. They are kept in memory,
+// and in the history of the tab, so that reloading and going back restore them.
 
 import { goTo, viewAddress } from "./address.js";
 import { byId, counted, make, shortened } from "./dom.js";
