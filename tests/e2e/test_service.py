@@ -944,7 +944,10 @@ def test_the_log_says_who_changed_or_exported_what_and_who_was_refused(
         assert http.get("/v1/corpora/library").status_code == 200
         http.delete(f"/v1/keys/{made['info']['id']}")
         for one in (wrong, "nonsense"):
-            http.get("/v1/keys", headers={"Authorization": f"Bearer {one}"})
+            reply = http.get("/v1/keys", headers={"Authorization": f"Bearer {one}"})
+        until = time.monotonic() + 30
+        while reply.headers["x-request-id"] not in service.log() and time.monotonic() < until:
+            time.sleep(0.05)  # a reply may come before its line
         names = ("method", "route", "corpus", "target", "status", "refused_key", "address")
         key = keys["all"].split("_")[1]
         lines = [line for line in service.lines() if line["message"] == "request"]
