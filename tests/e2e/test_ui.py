@@ -257,6 +257,7 @@ def test_an_answer_is_streamed_and_read_out_in_sentences(page: Page, service: Ru
     ):
         expect(text.locator(part)).to_have_text(shown)
     assert text.locator("b").count() == 0
+    expect(page.locator("#announce")).to_contain_text("The answer is complete.")  # said after the text is complete
     lengths = page.evaluate("window.lengths")  # it is drawn every 150 ms at most, so how often depends on the machine
     assert lengths
     assert lengths == sorted(lengths)
