@@ -266,15 +266,12 @@ def _by_surname(
 def _by_title(
     word: str, short_names: Sequence[PersonName], names: Mapping[str, NameCount], of: NameWords
 ) -> Iterator[_Match]:
-    """Merge a surname alone and after its only title, if there is no full name."""
+    """Merge a surname alone and after its only title, however that is written, if there is no full name."""
     titles = frozenset[str]().union(*(name.titles for name in short_names))
-    if (
-        {len(name.titles) for name in short_names} == {0, 1}
-        and len(short_names) == 2
-        and not titles & (of.before_given_names | of.wives)
-    ):
-        main, other = sorted(short_names, key=lambda name: (-names[name.key].count, name.key))
-        yield other, main.key, f"{word} has one title only"
+    if len(titles) == 1 and not titles & (of.before_given_names | of.wives):
+        main, *others = sorted(short_names, key=lambda name: (-names[name.key].count, name.key))
+        for other in others:
+            yield other, main.key, f"{word} has one title only"
 
 
 def _by_given_name(
@@ -381,7 +378,7 @@ def _people(parsed: Iterable[PersonName], names: Mapping[str, NameCount], of: Na
 def _untitled(name: PersonName, of: NameWords) -> str:
     """Return the key of a full name without titles. Mrs. John Harker is not John Harker."""
     words = name.key.split()
-    while not name.is_initial and name.titles.isdisjoint(of.wives) and words[0] in name.titles:
+    while not name.is_initial and name.titles.isdisjoint(of.wives) and words[0] in of.titles:
         words.pop(0)
     return " ".join(words)
 

@@ -9,6 +9,13 @@ from e2g_neo4j.types.languages import NameWords
 
 _GENERATIONS = {"jr": "junior", "junior": "junior", "sr": "senior", "senior": "senior"}
 
+_SAME_TITLE = {
+    "mister": "mr", "doctor": "dr", "doktor": "dr", "docteur": "dr", "professor": "prof", "professeur": "pr",
+    "reverend": "rev", "captain": "capt", "colonel": "col", "general": "gen", "mme": "madame", "mlle": "mademoiselle",
+    "m": "monsieur", "fräulein": "fraulein", "frl": "fraulein",
+}  # fmt: skip
+"""Titles that are written in two ways, and the one that stands for both."""
+
 _LONGEST = 4
 """Maximum number of words of a name without titles."""
 
@@ -43,7 +50,8 @@ def parse_name(key: str, of: NameWords) -> PersonName | None:
         generation = _GENERATIONS.get(words.pop(), generation)
     titles = []
     while words and words[0] in of.titles:
-        titles.append(words.pop(0))
+        titles.append(_SAME_TITLE.get(words[0], words[0]))
+        words.pop(0)
     if not 0 < len(words) <= _LONGEST or not all(word.replace("'", "").isalpha() for word in words):
         return None
     if not of.not_in_names.isdisjoint(words) or not (of.titles | of.surnames_at_best).isdisjoint(words[:-1]):

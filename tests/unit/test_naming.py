@@ -94,6 +94,12 @@ def test_an_entity_is_called_by_its_name_without_titles() -> None:
         ("Dear Lizzy, Dear Lizzy, Lizzy", {"dear lizzy": "lizzy"}),
         # Nobody has a full name.
         ("Mr. Jaggers, Mr. Jaggers, Jaggers", {"jaggers": "mr jaggers"}),
+        # A title written in two ways.
+        ("Dr. Livesey, Dr. Livesey, Doctor Livesey", {"doctor livesey": "dr livesey"}),
+        (
+            "Dr. Livesey, Dr. Livesey, Doctor Livesey, Livesey",
+            dict.fromkeys(["doctor livesey", "livesey"], "dr livesey"),
+        ),
     ],
 )
 def test_other_names_of_a_person_join_the_full_name(names: str, expected: dict[str, str]) -> None:
@@ -112,6 +118,7 @@ def test_other_names_of_a_person_join_the_full_name(names: str, expected: dict[s
         ),
         ("de", "Hans-Peter Vogt, Hans-Peter, Hans", {"hans peter": "hans peter vogt"}),
         ("de", "Otto Brandt, Frau Brandt, Brandt", {}),
+        ("de", "Prof. Kern, Prof. Kern, Professor Kern", {"professor kern": "prof kern"}),
         (
             "fr",
             "Charles d'Artagnan, M. d'Artagnan, #Artagnan",
