@@ -175,6 +175,10 @@ def entities(
     as_json: Json = False,
 ) -> None:
     """List entities or merged names, or show one of them; merge names, or split them."""
+    if sum(map(bool, (card, merges, merge, split, join))) > 1:
+        raise typer.BadParameter("Give only one of --card, --merges, --merge, --split and --join.")
+    if document and not split:
+        raise typer.BadParameter("--document belongs to --split: `--join NAME` undoes a split in all documents.")
     with E2G() as e2g:
         corpus = choose_corpus(e2g, corpus)
         if merge:

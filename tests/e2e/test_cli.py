@@ -431,6 +431,15 @@ def test_a_mistyped_mode_is_suggested(run, sample):
     assert "Did you mean 'auto'?" in " ".join(err.replace("│", " ").split())
 
 
+@pytest.mark.parametrize(
+    "options", ["--join Crail --document Minutes", "--split Crail --merges", "--card --join Crail"]
+)
+def test_options_of_entities_that_exclude_each_other_are_refused(run, sample, options):
+    code, _, err = run("entities", *options.split(), "-c", sample)
+    assert code == 2
+    assert "--split" in err
+
+
 def test_a_mistyped_setting_is_a_warning(run, sample, monkeypatch, caplog):
     monkeypatch.setenv("E2G_TOPK", "3")
     assert run("corpora", sample)[0] == 0
