@@ -61,7 +61,7 @@ class Models:
         )
 
 
-def state(client: E2G, corpus: str) -> None:
+def state(client: E2G, corpus: str, *, forget: bool = True) -> None:
     """Make statements of a corpus, about the entities that most chunks mention, and forget the replies."""
     client.migrate(["statements"])
     keys = [one.key for one in client.entities(corpus=corpus, limit=12)]
@@ -73,7 +73,8 @@ def state(client: E2G, corpus: str) -> None:
     own = client.runner.run(read_models(client.models, corpus))
     models.embedder = own.models.embedder
     client.runner.run(with_vectors(STATEMENTS.enrich(models, corpus, None, UsageMeter()), own.vectors))
-    client.runner.run(_forget(corpus))
+    if forget:
+        client.runner.run(_forget(corpus))
 
 
 def _forget(corpus: str) -> Operation[None]:

@@ -4,5 +4,4 @@
 // → key, labels, properties
 MATCH (n:Document|Chunk|Window|Summary|Entity|Alias|Corpus|Community|Cluster|Statement)
 WHERE n.corpus = $corpus AND (NOT n:Entity OR n.chunks > 0)
-RETURN elementId(n) AS key, [label IN labels(n) WHERE label <> 'E2GImported'] AS labels,
-       n {.*, corpus: null, run: null, import_key: null} AS properties
+RETURN elementId(n) AS key, labels(n) AS labels, n {.*, corpus: null, run: null} AS properties

@@ -4,8 +4,8 @@
 // → found, others
 RETURN EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found,
        EXISTS {
-         MATCH (n:Corpus|Document|StagedDocument|Chunk|StagedChunk|Window|StagedWindow|Summary|StagedSummary|Entity|Alias
-                  |Term|Community|StagedCommunity|OutdatedCommunity|E2GRetired|E2GImport|E2GImported)
+         MATCH (n:Corpus|Document|Chunk|StagedChunk|Window|StagedWindow|Summary|StagedSummary|Entity|Alias
+                  |Term|Community|StagedCommunity|OutdatedCommunity|E2GRetired)
          WHERE n.corpus <> $corpus
        } OR EXISTS { MATCH (t:E2GTask) WHERE t.corpus_name <> $corpus }
          OR EXISTS {

@@ -218,9 +218,7 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
                 transaction.run(load(statement), parameters).consume()
         models = {"corpus": corpus, "vectors": "", "unsuffixed": True, **asdict(MODELS)}
         transaction.run(load("index/set_fingerprint"), models).consume()
-        transaction.run(load("archive/reserve"), corpus=corpus, run="a run").consume()
-        staged: dict[str, Any] = {"key": "1", "labels": ["StagedDocument"], "properties": {}, "embedding": None}
-        transaction.run(load("archive/create_nodes"), corpus=corpus, fulltext=False, rows=[staged]).consume()
+        transaction.run(load("archive/begin"), corpus=corpus, archive="a hash").consume()
         transaction.run(
             "CREATE (:Entity)-[:REFERS_TO {method: 'exact', score: 1.0, property: ''}]->"
             "(:Entity {title: '', label: ''}), "
