@@ -230,8 +230,8 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
             "CREATE (:Entity)-[:IN_COMMUNITY]->(c:Community:OutdatedCommunity:StagedCommunity {run: '', level: 1, "
             "title: '', text: '', entities: 3, rating: 1, sha256: '', report_sha256: ''})-[:QUOTES]->(:Chunk) "
             "CREATE (c)-[:PARENT]->(:Community) CREATE (:Corpus {communities: 1, clusters: 1, entity_vectors: 1}) "
-            "CREATE (:Entity {embedded_name: ''}), (:Chunk {sentence_vectors: []}), (:Summary {notes_of: ''}), "
-            "(:E2GIndex {unused: ['']}) "
+            "CREATE (:Entity {embedded_name: ''}), (:Chunk {sentence_vectors: []}), "
+            "(:Summary {notes_of: '', made_of: ''}), (:E2GIndex {unused: ['']}) "
             "CREATE (:Chunk)-[:IN_CLUSTER]->(:Cluster:OutdatedCluster:StagedCluster {run: '', level: 1, text: '', "
             "tokens: 1, chunks: 2, document: '', start: 0, end: 1, sha256: '', text_sha256: ''}) "
             "CREATE (s:Statement:StagedStatement {run: '', predicate: '', keywords: [''], strength: 5, "
@@ -239,7 +239,8 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
             "(s)-[:SUBJECT]->(:Entity), (s)-[:OBJECT]->(:Entity), (s)-[:STATED_IN]->(:Chunk), "
             "(:Corpus {statements: 1, statement_models: [''], report_models: [''], unread: ['']}), "
             "(:UnlinkedChunk)-[:REFERS_TO {kind: '', text: '', windows: [0]}]->"
-            "(:Document {losses: [''], title_key: '', link_starts: [0], link_ends: [1], link_targets: ['']})"
+            "(:Document {losses: [''], claimed_properties: '', title_key: '', link_starts: [0], link_ends: [1], "
+            "link_targets: ['']})"
         ).consume()
         cached = {"key": "1", "corpus": corpus, "text": "", "model": "", "prompt_tokens": 0, "completion_tokens": 0}
         transaction.run(load("index/cache_summary"), cached).consume()
