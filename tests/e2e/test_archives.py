@@ -131,7 +131,7 @@ def test_layers_and_decisions_come_back(client, driver, corpus, tmp_path):
     text = "Alice Moss met Bob Reed in Paris. Carol Vane sold Bob Reed a letter. Reed smiled. It rained.\n\n" * 6
     texts = [from_text(text + end, corpus=corpus, source=end, properties={"n": [1, 2]}) for end in ("One", "Two")]
     client.index(texts, corpus=corpus)
-    client.enrich(corpus=corpus, layers=["communities", "clusters", "entities", "sentences"])
+    client.enrich(corpus=corpus, layers=["communities", "clusters", "entities", "sentences", "descriptions"])
     stated.state(client, corpus, forget=False)
     client.merge("Carol Vane", "Alice Moss", corpus=corpus)
     client.split("Reed", corpus=corpus)
