@@ -14,7 +14,9 @@ COPY light.lock /source/
 RUN --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=certificates \
     pip install --no-compile --require-hashes --only-binary :all: --requirement /source/light.lock
 COPY . /source
-RUN cd /source && hatchling build --target wheel --directory /opt/wheel && pip install --no-deps --no-index /opt/wheel/*
+RUN --mount=type=secret,id=certificates \
+    if [ -f /run/secrets/certificates ]; then export REQUESTS_CA_BUNDLE=/run/secrets/certificates; fi; \
+    cd /source && hatchling build --target wheel --directory /opt/wheel && pip install --no-deps --no-index /opt/wheel/*
 RUN --mount=type=secret,id=certificates \
     if [ -f /run/secrets/certificates ]; then export REQUESTS_CA_BUNDLE=/run/secrets/certificates; fi; \
     XDG_CACHE_HOME=/opt/cache e2g models --fetch BAAI/bge-small-en-v1.5 BAAI/bge-small-zh-v1.5

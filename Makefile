@@ -15,19 +15,19 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 # Each lock file holds what the ones before it hold, in the same versions.
-$(LIGHT): light.lock pyproject.toml | $(VENV)/bin/python
+$(LIGHT): light.lock pyproject.toml hatch_build.py | $(VENV)/bin/python
 	@echo "Installing what e2g needs into $(VENV) (1.2 GiB) …"
 	$(INSTALL) --require-hashes -r light.lock
 	$(INSTALL) --no-build-isolation -e .
 	touch $(LIGHT)
 
-$(TEST): test.lock pyproject.toml | $(VENV)/bin/python
+$(TEST): test.lock pyproject.toml hatch_build.py | $(VENV)/bin/python
 	@echo "Installing what the tests need into $(VENV) (1.6 GiB) …"
 	$(INSTALL) --require-hashes -r test.lock
 	$(INSTALL) --no-build-isolation -e .
 	touch $(LIGHT) $(TEST)
 
-$(READY): requirements.lock pyproject.toml | $(VENV)/bin/python
+$(READY): requirements.lock pyproject.toml hatch_build.py | $(VENV)/bin/python
 	@echo "Installing everything into $(VENV) (7.3 GiB, PyTorch above all) …"
 	$(INSTALL) --require-hashes -r requirements.lock
 	$(INSTALL) --no-build-isolation -e .

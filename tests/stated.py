@@ -53,7 +53,7 @@ class Model:
 class Models:
     """What makes statements without real models."""
 
-    embedder = MODELS.embedder
+    embedder, language = MODELS.embedder, MODELS.language
 
     def __init__(self, model: Model | None, *, gleanings: int = 0, claims: bool = False) -> None:
         self.chat_model = model

@@ -19,6 +19,7 @@ from e2g_neo4j.errors import (
     did_you_mean,
 )
 from e2g_neo4j.models.entities.entity_key import entity_key
+from e2g_neo4j.runtime.cypher import load
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.documents import UPLOAD
 from e2g_neo4j.types.graph import (
@@ -29,6 +30,8 @@ from e2g_neo4j.types.graph import (
     EntityInfo,
     LinkedNode,
     Neighbour,
+    Neighbourhood,
+    NeighbourLink,
 )
 from e2g_neo4j.types.properties import from_stored, size_of
 from e2g_neo4j.types.reports import DocumentInfo, DocumentText, ReferenceInfo, State
@@ -243,17 +246,12 @@ def describe_entity(corpus: str, name: str) -> Operation[EntityCard]:
     Raises:
         NotFoundError: the corpus has no documents, or no such entity.
     """
-    [found] = yield Read("query/resolve", {"corpus": corpus, "names": [entity_key(name)]})
-    key = found["entity"] or ""
+    key = yield from find_entity(corpus, name)
     rows = yield Read(
         "query/entity_card", {"corpus": corpus, "key": key, "neighbours": CARD_NEIGHBOURS, "limit": CARD_ROWS}
     )
-    if not rows:
-        yield from check_corpus(corpus)
-        raise NotFoundError(
-            f"The corpus {corpus!r} has no entity {name!r}: list its entities with `e2g entities PART --corpus "
-            f"{shlex.quote(corpus)}`."
-        )
+    if not rows:  # it has been deleted meanwhile
+        raise entity_not_found(corpus, name)
     row = dict(rows[0])
     source, by_document, linked = row.pop("source"), row.pop("by_document"), row.pop("linked")
     return EntityCard(
@@ -263,6 +261,44 @@ def describe_entity(corpus: str, name: str) -> Operation[EntityCard]:
         community=row.pop("community"),
         linked=tuple(LinkedNode(**{**one, "labels": tuple(one["labels"])}) for one in linked),
         entity=_entity(row),
+    )
+
+
+def find_entity(corpus: str, name: str) -> Operation[str]:
+    """Return the key of the entity that a name means. Raises NotFoundError as `describe_entity` does."""
+    [found] = yield Read("query/resolve", {"corpus": corpus, "names": [entity_key(name)]})
+    if not found["entity"]:
+        yield from check_corpus(corpus)
+        raise entity_not_found(corpus, name)
+    key: str = found["entity"]
+    return key
+
+
+def entity_not_found(corpus: str, name: str) -> NotFoundError:
+    """Return the error that says how to find the names that a corpus has."""
+    return NotFoundError(
+        f"The corpus {corpus!r} has no entity {name!r}: list its entities with `e2g entities PART --corpus "
+        f"{shlex.quote(corpus)}`."
+    )
+
+
+def describe_neighbourhood(corpus: str, name: str, limit: int) -> Operation[Neighbourhood]:
+    """Return the entities that share most sentences with one, and how they are linked with each other.
+
+    Raises:
+        NotFoundError: the corpus has no documents, or no such entity.
+    """
+    key = yield from find_entity(corpus, name)
+    rows = yield Read("query/neighbourhood", {"corpus": corpus, "key": key, "limit": limit})
+    if not rows:
+        raise entity_not_found(corpus, name)
+    row = dict(rows[0])
+    return Neighbourhood(
+        neighbours=tuple(Neighbour(**one) for one in row.pop("neighbours")),
+        links=tuple(NeighbourLink(**one) for one in row.pop("links")),
+        cypher=load("explore/neighbours"),
+        parameters={"corpus": corpus, "name": key, "limit": limit},
+        **row,
     )
 
 

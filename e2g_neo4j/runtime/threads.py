@@ -52,9 +52,9 @@ def each_beside(calls: Sequence[Callable[[], T]], at_once: int) -> list[T]:
                 over.set()
                 outcome.set_exception(error)
 
-    for _ in range(min(at_once, len(calls))):
-        beside(work)
     try:
+        for _ in range(min(at_once, len(calls))):
+            beside(work)
         return [outcome.result() for _, outcome in outcomes]
     finally:
         over.set()

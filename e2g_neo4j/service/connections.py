@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
-from e2g_neo4j.errors import NotFoundError
-from e2g_neo4j.graph.catalog import check_corpus
+from e2g_neo4j.graph.catalog import check_corpus, entity_not_found, find_entity
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.models.entities.extraction_codec import decode
 from e2g_neo4j.runtime.requests import Operation, Read
@@ -22,6 +20,9 @@ QUOTES = 2
 
 LONGEST_QUOTE = 500
 """In characters."""
+
+Sentence: TypeAlias = tuple[dict[str, Any], int, int]
+"""A row of a chunk, and where the sentence starts and ends in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,36 +61,47 @@ def connect(corpus: str, a: str, b: str, hops: int) -> Operation[tuple[Step, ...
     for name, key in ((a, found["a"]), (b, found["b"])):
         if key is None:
             yield from check_corpus(corpus)
-            raise NotFoundError(
-                f"The corpus {corpus!r} has no entity {name!r}: list its entities with `e2g entities PART --corpus "
-                f"{shlex.quote(corpus)}`."
-            )
+            raise entity_not_found(corpus, name)
     if not found["names"]:
         return ()
     pairs = [{"a": one, "b": other} for one, other in pairwise(found["keys"])]
     chunks = yield Read("query/shared_chunks", {"corpus": corpus, "pairs": pairs, "limit": CHUNKS})
     chosen = [_sentences([one for one in chunks if one["a"] == pair["a"] and one["b"] == pair["b"]]) for pair in pairs]
-    spans = [{"chunk": chunk["chunk"], "start": start, "end": end} for step in chosen for chunk, start, end in step]
-    rows = yield Read("query/sentences", {"corpus": corpus, "spans": spans})
-    texts = {(row["chunk"], row["start"]): row["text"] for row in rows}
+    quotes = yield from _read_quotes(corpus, chosen)
     return tuple(
-        Step(one, other, number, tuple(_quote(*sentence, texts) for sentence in step))
-        for (one, other), number, step in zip(pairwise(found["names"]), found["sentences"], chosen, strict=True)
+        Step(one, other, number, tuple(step))
+        for (one, other), number, step in zip(pairwise(found["names"]), found["sentences"], quotes, strict=True)
     )
 
 
-def _sentences(chunks: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], int, int]]:
-    """Return chunk, start and end of sentences that mention both entities of a step, each sentence of a document once
-    although chunks overlap."""
-    found: dict[tuple[str, int], tuple[dict[str, Any], int, int]] = {}
+def find_quotes(corpus: str, a: str, b: str, limit: int) -> Operation[list[Quote]]:
+    """Return sentences that mention two entities, by any of their names, in reading order: from the chunks that do most
+    often, none if no sentence mentions both. Raises NotFoundError if the corpus has no such entity."""
+    pair = {"a": (yield from find_entity(corpus, a)), "b": (yield from find_entity(corpus, b))}
+    chunks = yield Read("query/shared_chunks", {"corpus": corpus, "pairs": [pair], "limit": limit})
+    [quotes] = yield from _read_quotes(corpus, [_sentences(chunks, limit)])
+    return sorted(quotes, key=lambda one: (one.title, one.document, one.start))
+
+
+def _read_quotes(corpus: str, chosen: Sequence[Sequence[Sentence]]) -> Operation[list[list[Quote]]]:
+    """Read the texts of the sentences of some steps."""
+    spans = [{"chunk": chunk["chunk"], "start": start, "end": end} for step in chosen for chunk, start, end in step]
+    rows = yield Read("query/sentences", {"corpus": corpus, "spans": spans})
+    texts = {(row["chunk"], row["start"]): row["text"] for row in rows}
+    return [[_quote(*sentence, texts) for sentence in step] for step in chosen]
+
+
+def _sentences(chunks: Sequence[dict[str, Any]], most: int = QUOTES) -> list[Sentence]:
+    """Return sentences that mention both entities of a step, each once although chunks overlap."""
+    found: dict[tuple[str, int], Sentence] = {}
     for chunk in chunks:
         for one in decode(chunk["notes"]).sentences:
             if not (set(chunk["names_a"]).isdisjoint(one.entities) or set(chunk["names_b"]).isdisjoint(one.entities)):
                 place = (chunk["document"], chunk["start"] + one.start)
                 found.setdefault(place, (chunk, one.start, min(one.end, one.start + LONGEST_QUOTE)))
-        if len(found) >= QUOTES:
+        if len(found) >= most:
             break
-    return list(found.values())[:QUOTES]
+    return list(found.values())[:most]
 
 
 def _quote(chunk: dict[str, Any], start: int, end: int, texts: dict[tuple[str, int], str]) -> Quote:

@@ -203,6 +203,39 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
+class NeighbourLink:
+    """Two neighbours that share sentences: their keys, the weight of the edge, and the number of sentences."""
+
+    a: str
+    b: str
+    weight: float
+    sentences: int
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """An entity and those that share most sentences with it.
+
+    Attributes:
+        key: the key of the entity.
+        name: its name.
+        type: its type, see `EntityInfo`.
+        neighbours: names before nouns, each by weight.
+        links: which of the neighbours share sentences, by weight.
+        cypher: a statement that shows the neighbourhood in Neo4j Browser.
+        parameters: those of the statement.
+    """
+
+    key: str
+    name: str
+    type: str | None
+    neighbours: tuple[Neighbour, ...]
+    links: tuple[NeighbourLink, ...]
+    cypher: str
+    parameters: Mapping[str, str | int]
+
+
+@dataclass(frozen=True, slots=True)
 class LinkedNode:
     """A node of the user's graph that an entity is linked to.
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import httpx
 import pytest
@@ -132,10 +132,11 @@ def test_a_corpus_without_address_is_not_found_and_can_be_asked(
 def routes(url: str) -> list[tuple[str, str]]:
     paths = httpx.get(f"{url}/openapi.json").json()["paths"]
     found = [
-        (method.upper(), path)
+        (method.upper(), path + "?" * bool(required) + urlencode(dict.fromkeys(required, "Nobody")))
         for path, methods in paths.items()
-        for method in methods
+        for method, described in methods.items()
         if path.startswith("/v1/corpora/{corpus}")
+        for required in [[one["name"] for one in described["parameters"] if one["in"] == "query" and one["required"]]]
     ]
     assert len(found) > 15
     return found

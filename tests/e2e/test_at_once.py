@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import aclosing, suppress
 from dataclasses import replace
-from signal import SIGINT, pthread_kill
+from signal import SIGINT, default_int_handler, pthread_kill, signal
 from threading import main_thread
 from typing import Any
 
@@ -50,6 +50,14 @@ def settings(neo4j_connection: Connection, server: Waiting) -> Settings:
     return settings_of(
         neo4j_connection, ollama_host=server.host, chat_model=f"ollama:{NAME}", evidence_tokens=4000, llm_concurrency=4
     )
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """What a shell runs in the background ignores interrupts."""
+    before = signal(SIGINT, default_int_handler)
+    yield
+    signal(SIGINT, before)
 
 
 def at_once(settings: Settings, calls: int, **more: Any) -> Settings:
@@ -151,7 +159,9 @@ def stopped(settings: Settings, server: Waiting, ask: Callable[[Callable[[Callab
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["answer", "stream"])
-def test_an_interrupt_stops(settings: Settings, server: Waiting, sample: str, streamed: bool) -> None:
+def test_an_interrupt_stops(
+    settings: Settings, server: Waiting, sample: str, streamed: bool, interruptible: None
+) -> None:
     with E2G(settings=settings) as e2g:
 
         def ask(stop_by: Callable[[Callable[[], object]], None]) -> None:

@@ -34,7 +34,9 @@ from e2g_neo4j.browser.guide import GuideServer
 from e2g_neo4j.cli.app import app
 from e2g_neo4j.errors import ConfigurationError, InputError, NotFoundError
 from e2g_neo4j.evaluation import Question, compare, evaluate
+from e2g_neo4j.graph.catalog import describe_neighbourhood
 from e2g_neo4j.retrieval.strategies import STRATEGIES
+from e2g_neo4j.service.connections import find_quotes
 from e2g_neo4j.types.ids import corpus_key
 
 TEXTS = {
@@ -556,6 +558,16 @@ def test_a_summary_of_the_other_corpus_is_forgotten_with_it_and_not_before(clien
     ).records
     assert [(row["key"], row["corpora"]) for row in rows] == [(two.other, [two.other])]
     driver.execute_query("MATCH (s:CachedSummary {key: $key}) DELETE s", key=two.other)
+
+
+def test_what_explore_shows_is_of_its_own_corpus(clients, asked: Two) -> None:
+    run = clients[E2G].runner.run
+    for name in ("Ann Harper", "Dora Finch"):
+        assert_nothing_of_the_other(asked, run(describe_neighbourhood(asked.mine, name, 100)))
+    assert run(find_quotes(asked.mine, "Ann Harper", "Dora Finch", 100)) == []
+    assert SECRET in [one.text for one in run(find_quotes(asked.other, "Ann Harper", "Dora Finch", 100))]
+    with pytest.raises(NotFoundError):
+        run(describe_neighbourhood(asked.mine, "Zyxelia Quorn", 100))
 
 
 # --- the command line --------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ def test_a_statement_is_stopped_in_time(driver: Driver, monkeypatch: pytest.Monk
 
 # --- templates ---------------------------------------------------------------------------------------
 
-VALUES = {"first": "Ann", "second": "the cid", "entity": "ann", "limit": "10", "type": "noun"}
+VALUES = {"first": "Ann", "second": "the cid", "entity": "ann", "limit": "10"}
 
 
 @pytest.fixture
@@ -109,6 +109,14 @@ def two(driver: Driver, corpus: str) -> Iterator[tuple[str, str]]:
     for request in staging(mine, [small_document("d9", ["ann", "cid"], ["ann", "zoe"])], "a run"):
         database.write(driver, "neo4j", request)
     driver.execute_query("MATCH (e:Entity) WHERE e.corpus IN $both SET e.type = 'noun'", both=[mine, other])
+    for one, count in ((mine, 1), (other, 2)):
+        driver.execute_query(
+            "MATCH (a:Entity {corpus: $corpus, key: 'ann'}), (b:Entity {corpus: $corpus, key: 'bob'}) "
+            "CREATE (a)-[:MARRIED_TO {statements: ['s'], count: $count}]->(b), "
+            "(:Statement {corpus: $corpus, id: 's', text: 'Ann married Bob.'})",
+            corpus=one,
+            count=count,
+        )
     yield mine, other
     remove(driver, [mine, other])
 
@@ -120,7 +128,8 @@ def settings(neo4j_connection: Connection) -> Settings:
 
 def given(name: str) -> dict[str, str]:
     [template] = [one for one in templates(Settings()) if one.name == name]
-    return {one.name: VALUES[one.name] for one in template.parameters}
+    values = VALUES | {"type": "married to" if name == "related_by_type" else "noun"}
+    return {one.name: values[one.name] for one in template.parameters}
 
 
 def test_bundled_templates_return_what_their_corpus_has(driver: Driver, two: tuple[str, str]) -> None:
@@ -142,6 +151,7 @@ def test_bundled_templates_return_what_their_corpus_has(driver: Driver, two: tup
         "count_mentions": [["ann", 3, 2, 2]],
         "count_together": [["ann", "cid", 1, 2, 2]],
         "count_of_type": [["noun", 5]],
+        "related_by_type": [["ann", "MARRIED_TO", "bob", None, None, 1, ["Ann married Bob."]]],
         "most_mentioned": [["ann", 3, 2], ["bob", 2, 1], ["cid", 2, 2], ["dan", 1, 1], ["eve", 1, 1]],
         "entities_of_type": [["ann", 2], ["cid", 2], ["bob", 1], ["dan", 1], ["eve", 1]],
     }

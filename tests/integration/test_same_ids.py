@@ -201,6 +201,7 @@ OF_ONE: dict[str, dict[str, Any]] = {
     "index/known_files": {"sources": ["d0.txt"], "folders": ["d"]},
     "query/aliases": {"key": None, "document": None},
     "query/entity_card": {"key": "bob"},
+    "query/neighbourhood": {"key": "bob"},
     "query/document_page": {"after": "d0"},
     "query/documents_called": {"name": "d0", "path": "/d0"},
     "reindex/document_windows": {"after": -1},

@@ -44,7 +44,7 @@ READS: dict[str, Callable[[E2G, str], Any]] = {
     "documents": lambda client, corpus: client.documents(corpus),
     "stats": lambda client, corpus: client.stats(corpus),
     "entities": lambda client, corpus: client.entities(corpus=corpus),
-    "describe_entity": lambda client, corpus: client.describe_entity("ann", corpus=corpus),
+    "describe_entity": lambda client, corpus: client.describe_entity("alice", corpus=corpus),
     "merges": lambda client, corpus: client.merges(corpus=corpus),
     "doctor": lambda client, corpus: client.doctor(),
     "facts": lambda client, corpus: client.retrieve("Alice?", corpus=corpus, relationship_types=["CO_OCCURS"]),
@@ -57,7 +57,6 @@ def asked(neo4j_connection: Connection) -> Iterator[tuple[E2G, str]]:
     model = FakeListChatModel(responses=["Yes. [1]"])
     with E2G(settings=settings(neo4j_connection), chat_model=model) as client:
         client.index([from_text("Alice met Bob.", corpus=corpus, source="x")], corpus=corpus)
-        client.enrich(corpus=corpus)
         client.enrich(corpus=corpus)
         client.enrich(corpus=corpus, layers=["statements"])
         yield client, corpus

@@ -108,6 +108,10 @@ def requests(description: dict[str, Any], corpus: str) -> Iterator[tuple[str, di
                 sent = {"data": {"corpus": corpus}, "files": {"file": ("a.zip", b"nothing")}}
             address = path.replace("{corpus}", corpus).replace("{model}", f"e2g/{corpus}")
             address = re.sub(r"{\w+}", "none", address)
+            params = [
+                one["name"] for one in operation.get("parameters", ()) if one["in"] == "query" and one["required"]
+            ]
+            sent["params"] = dict.fromkeys(params, "none")
             if corpus in address + str(sent):
                 yield f"{method.upper()} {path}", {"method": method, "url": address, **sent}
 

@@ -12,11 +12,12 @@ from e2g_neo4j.graph import catalog
 from e2g_neo4j.indexing import operations
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.service.access import GraphAdmin, Reader, VisibleCorpus, Writer
+from e2g_neo4j.service.connections import Quote, find_quotes
 from e2g_neo4j.service.problems import error_responses
 from e2g_neo4j.service.schemas import NewAdoption, NewLayers, NewLinks, NewMerge, NewSplit
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import Submit
-from e2g_neo4j.types.graph import Alias, EntityCard, EntityInfo
+from e2g_neo4j.types.graph import Alias, EntityCard, EntityInfo, Neighbourhood
 from e2g_neo4j.types.reports import ReferenceInfo
 from e2g_neo4j.types.service import TaskInfo
 
@@ -44,6 +45,31 @@ async def describe_entity(request: Request, corpus: VisibleCorpus, name: str, ca
     """
     card = await state_of(request).client.describe_entity(name, corpus=corpus)
     return card if caller.is_graph_admin else replace(card, linked=())
+
+
+@router.get("/neighbourhood/{name:path}", responses=error_responses(404))
+async def describe_neighbourhood(
+    request: Request,
+    corpus: VisibleCorpus,
+    name: str,
+    _: Reader,
+    limit: Annotated[int, Query(ge=1, le=100)] = 30,
+) -> Neighbourhood:
+    """List the entities that share most sentences with one, and how they are linked with each other."""
+    return await state_of(request).client.runner.run(catalog.describe_neighbourhood(corpus, name, limit))
+
+
+@router.get("/sentences", responses=error_responses(404))
+async def list_sentences(
+    request: Request,
+    corpus: VisibleCorpus,
+    _: Reader,
+    a: Annotated[str, Query(max_length=1000, description="A name of an entity.")],
+    b: Annotated[str, Query(max_length=1000, description="A name of another one.")],
+    limit: Annotated[int, Query(ge=1, le=100)] = 25,
+) -> list[Quote]:
+    """List sentences that mention two entities, from the chunks that do most often, in reading order."""
+    return await state_of(request).client.runner.run(find_quotes(corpus, a, b, limit))
 
 
 @router.get("/references", responses=error_responses(404))

@@ -1,36 +1,42 @@
 // The page: its views, the key, and the list of corpora.
 
+import { readAddress } from "./address.js";
 import { call, hasKey, setKey } from "./api.js";
-import { setUpAsking, showCorpora } from "./ask.js";
+import { openQuestion, setUpAsking, showCorpora } from "./ask.js";
 import { setUpDocuments, showDocuments, showWriting } from "./documents.js";
 import { byId } from "./dom.js";
-import { placeIn, showPlace } from "./passage.js";
+import { setUpExplore, showExplore } from "./explore.js";
+import { showPlace } from "./passage.js";
 import { clear, onMissingKey, show } from "./problems.js";
 import { hideTasks, setUpTasks, showTasks } from "./tasks.js";
 
-const VIEWS = { ask: "Ask", documents: "Documents", tasks: "Tasks", text: "Text" };
+const TITLES = { ask: "Ask", explore: "Explore", documents: "Documents", tasks: "Tasks", text: "Text" };
 
-function currentView() {
-  if (placeIn(location.hash)) return "text";
-  const name = location.hash.slice(1);
-  return name in VIEWS && name !== "text" ? name : "ask";
-}
+let loaded = false; // whether the corpora are known, without which no question is asked
+let shownView = "";
+
+const currentView = () => readAddress(location.hash).view ?? "ask";
 
 function showView() {
   if (location.hash === "#main") return; // the link that skips the navigation
+  const place = readAddress(location.hash);
   const view = currentView();
-  for (const name of Object.keys(VIEWS)) byId(`view-${name}`).hidden = name !== view;
+  for (const name of Object.keys(TITLES)) byId(`view-${name}`).hidden = name !== view;
   for (const link of document.querySelectorAll("nav a")) {
-    if (link.hash === `#${view}`) link.setAttribute("aria-current", "page");
+    if (link.dataset.view === view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  document.title = `${VIEWS[view]} · E2G`;
+  document.title = `${TITLES[view]} · E2G`;
+  if (shownView && shownView !== view) byId(`${view}-title`).focus();
+  shownView = view;
   clear();
   hideTasks();
-  if (view === "documents") showDocuments();
-  if (view === "tasks") showTasks();
-  const place = placeIn(location.hash);
-  if (place) showPlace(byId("place"), place);
+  if (!place.view) show({ title: "Nothing has this address.", detail: "", next: "Ask a question here, or go to Explore or Documents." });
+  else if (view === "ask" && loaded) openQuestion(place);
+  else if (view === "explore") showExplore(place);
+  else if (view === "documents") showDocuments(place);
+  else if (view === "tasks") showTasks();
+  else if (view === "text") showPlace(byId("place"), place);
 }
 
 async function loadCorpora() {
@@ -39,7 +45,8 @@ async function loadCorpora() {
     showWriting(caller.scopes.includes("write"));
     closeKey();
     showCorpora(corpora);
-    if (currentView() !== "ask") showView();
+    loaded = true;
+    showView();
     return true;
   } catch (problem) {
     show(problem);
@@ -104,11 +111,9 @@ byId("key-forget").addEventListener("click", () => {
 // --- start ---
 
 setUpAsking();
+setUpExplore();
 setUpDocuments(loadCorpora);
 setUpTasks();
-window.addEventListener("hashchange", () => {
-  showView();
-  if (location.hash !== "#main") byId(`${currentView()}-title`).focus();
-});
+window.addEventListener("hashchange", showView);
 showView();
 loadCorpora();

@@ -1,7 +1,8 @@
 // Questions: the form, the answer as it is written, and its evidence.
 
+import { documentAddress, entityAddress, goTo, viewAddress } from "./address.js";
 import { call, events, inCorpus } from "./api.js";
-import { earlierTurns, keepTurn, setUpConversation, startAnew } from "./conversation.js";
+import { earlierTurns, keepTurn, setUpConversation, startAnew, turnsBefore } from "./conversation.js";
 import { announce, byId, counted, make, number, span } from "./dom.js";
 import { marked, termsOf } from "./excerpt.js";
 import { drawGraph } from "./graph.js";
@@ -19,12 +20,13 @@ const MANY_CORPORA = 8; // from this number on their list has a frame
 const EXAMPLES = 3;
 
 let running = null;
+let shownAddress = "#ask"; // of the question whose answer is on the page
 let asked = false; // whether a question was asked, so that examples are not needed
 
 export function setUpAsking() {
   byId("ask-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    ask();
+    submit();
   });
   byId("question").addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -92,8 +94,8 @@ function remember({ question, corpora }) {
   const again = () => {
     startAnew();
     byId("question").value = question;
-    for (const box of byId("corpora").querySelectorAll("input")) box.checked = corpora.includes(box.value);
-    ask();
+    choose(corpora);
+    submit();
   };
   const button = make("button", { type: "button", class: "link", onclick: again }, question);
   byId("asked").prepend(make("li", { "data-question": question }, button, make("span", { class: "note" }, ` ${corpora.join(", ")}`)));
@@ -101,13 +103,52 @@ function remember({ question, corpora }) {
 
 const chosenCorpora = () => [...byId("corpora").querySelectorAll("input:checked")].map((box) => box.value);
 
-async function ask() {
+function choose(corpora) {
+  for (const box of byId("corpora").querySelectorAll("input")) box.checked = corpora.includes(box.value);
+}
+
+const OPTIONS = ["k", "mode", "hops", "where"];
+
+/** Return the address of a question with what the form says about it. Options that are as usual are not in it. */
+function questionAddress(q) {
+  const options = OPTIONS.map(byId).map((one) => [one.id, one.value === usual(one) ? null : one.value]);
+  return viewAddress("ask", { q, corpus: chosenCorpora(), ...Object.fromEntries(options) });
+}
+
+const usual = (field) => field.defaultValue ?? field.options[0].value;
+
+/** Ask what the form says. */
+function submit() {
   clear();
-  const corpora = chosenCorpora();
-  if (!corpora.length) {
+  if (!chosenCorpora().length) {
     show({ title: "No corpus is chosen.", detail: "", next: "Choose one or several corpora." });
     return;
   }
+  shownAddress = questionAddress(byId("question").value);
+  goTo(shownAddress);
+  ask();
+}
+
+/** Show the question that an address names, and ask it unless its answer is shown already. */
+export function openQuestion({ params }) {
+  const address = location.hash || "#ask";
+  if (address === shownAddress) return;
+  shownAddress = address;
+  running?.abort();
+  byId("result").hidden = true;
+  startAnew(history.state?.turns);
+  byId("question").value = history.state?.question ?? params.get("q");
+  if (!params.has("q")) return;
+  for (const one of OPTIONS) byId(one).value = params.get(one) ?? usual(byId(one));
+  const there = [...byId("corpora").querySelectorAll("input")].map((box) => box.value);
+  const gone = params.getAll("corpus").filter((one) => !there.includes(one));
+  choose(params.getAll("corpus"));
+  if (gone.length) show({ title: `There is no corpus “${gone[0]}”, or not any more.`, detail: "", next: "Choose another corpus, and ask again." });
+  else if (byId("ask-form").reportValidity()) ask();
+}
+
+async function ask() {
+  const corpora = chosenCorpora();
   const question = {
     question: byId("question").value,
     corpora,
@@ -117,6 +158,8 @@ async function ask() {
     where: byId("where").value.split(";").map((one) => one.trim()).filter(Boolean),
     history: earlierTurns(),
   };
+  history.replaceState({ question: question.question, turns: turnsBefore() }, "");
+  byId("ask-link").href = shownAddress;
   running?.abort();
   const controller = new AbortController();
   running = controller;
@@ -178,6 +221,7 @@ async function answered(question, signal) {
     for await (const { name, data } of events("/ask", { body: { ...question, stream: true }, signal })) {
       if (name === "evidence") {
         evidence = data;
+        keepAddress(evidence);
         showEvidence(evidence, null);
         state("Writing the answer …");
         explained = explain({ ...question, question: searchedAs(evidence), history: [] }, signal).catch(show);
@@ -206,6 +250,14 @@ async function answered(question, signal) {
   }
 }
 
+/** Make the address of a follow-up one that whoever opens it understands: the question with what it refers to. */
+function keepAddress(evidence) {
+  if (!evidence.searched_as || location.hash !== shownAddress) return;
+  shownAddress = questionAddress(evidence.searched_as);
+  history.replaceState(history.state, "", shownAddress);
+  byId("ask-link").href = shownAddress;
+}
+
 /** Return the question that was searched for: earlier turns may have completed it. */
 const searchedAs = (evidence) => evidence.searched_as || evidence.question;
 
@@ -214,6 +266,7 @@ const explain = (question, signal) => call("POST", "/explain", { body: question,
 /** Show the evidence alone: there is no chat model, or the key may not use it. */
 async function withoutAnswer(question, signal, problem) {
   const found = await explain(question, signal);
+  keepAddress(found.evidence);
   const numbers = new Map(found.evidence.passages.map((_, place) => [place, String(place + 1)]));
   byId("answer").hidden = true;
   showEvidence(found.evidence, numbers);
@@ -290,6 +343,11 @@ function showEvidence(evidence, numbers) {
     ignored.length ? `Not considered: ${ignored.join(", ")}.` : "",
     evidence.searched_as ? `Searched as: ${evidence.searched_as}` : "",
   ].join(" ");
+  const [corpus, another] = evidence.corpora;
+  if (evidence.entities.length && !another) {
+    const links = evidence.entities.flatMap((name) => [", ", make("a", { href: entityAddress(corpus, name) }, name)]);
+    byId("evidence-note").append(" Explore ", ...links.slice(1), ".");
+  }
   byId("evidence").replaceChildren(...read.map(({ passage, n }) => card(passage, n, terms)));
   byId("also-found").hidden = !others.length;
   byId("also").replaceChildren(...others.map(({ passage, n }) => card(passage, n, terms)));
@@ -303,7 +361,10 @@ function card(passage, n, terms) {
     span((passage.excerpt ?? passage).start, (passage.excerpt ?? passage).end),
     passage.corpus,
   ];
-  const pairs = passage.pairs.map((pair) => `${pair.a} – ${pair.b}`).join("; ");
+  const pairs = passage.pairs.flatMap(({ a, b }) => [
+    "; ",
+    make("a", { href: entityAddress(passage.corpus, a, { with: b }) }, `${a} – ${b}`),
+  ]);
   const name = `Open ${n ? `passage ${n}` : "the passage"} in ${passage.document}`;
   return make(
     "li",
@@ -312,11 +373,11 @@ function card(passage, n, terms) {
       "h4",
       {},
       n ? make("span", { class: "badge" }, make("span", { class: "hidden" }, "Passage "), String(n)) : null,
-      passage.document,
+      make("a", { href: documentAddress(passage.corpus, passage.document_id, (passage.excerpt ?? passage).start) }, passage.document),
     ),
     make("p", { class: "note" }, where.filter(Boolean).join(" · ")),
     make("p", { class: "excerpt" }, ...marked(passage.excerpt?.text ?? passage.text.slice(0, EXCERPT), terms)),
-    pairs ? make("p", { class: "note" }, `Connects ${pairs}`) : null,
+    pairs.length ? make("p", { class: "note" }, "Connects ", ...pairs.slice(1)) : null,
     passage.referred ? make("p", { class: "note" }, `Another passage refers to it: “${passage.referred.text}”`) : null,
     make(
       "button",

@@ -1,5 +1,7 @@
-// The conversation: earlier turns are shown above the result and sent with the next question. They are in memory only.
+// The conversation: earlier turns are shown above the result and sent with the next question. They are kept in memory,
+// and in the history of the tab, so that reloading and going back restore them.
 
+import { goTo, viewAddress } from "./address.js";
 import { byId, counted, make, shortened } from "./dom.js";
 import { renderMarkdown } from "./markdown.js";
 
@@ -13,17 +15,22 @@ let latest = null; // the turn whose answer is still shown as the result
 
 export function setUpConversation() {
   byId("new-conversation").addEventListener("click", () => {
+    goTo(viewAddress("ask"));
     startAnew();
     byId("question").value = "";
     byId("question").focus();
   });
 }
 
-export function startAnew() {
-  turns = [];
+/** Begin a conversation, or go on with one after these turns. */
+export function startAnew(earlier = []) {
+  turns = earlier;
   latest = null;
   showTurns();
 }
+
+/** Return all turns before the question that is asked. */
+export const turnsBefore = () => turns;
 
 /** Keep what was answered. Without a chat model there is only evidence. */
 export function keepTurn(question, evidence, answer) {

@@ -1,5 +1,6 @@
 // Documents of a corpus: list, upload and deletion.
 
+import { documentAddress, goTo, viewAddress } from "./address.js";
 import { call, inCorpus, upload } from "./api.js";
 import { byId, counted, make, number } from "./dom.js";
 import { setUpNames, showNames } from "./names.js";
@@ -12,6 +13,7 @@ const SIGNS = { ready: "✓", pending: "○", indexing: "◐", failed: "✕" };
 let pages = [null]; // the cursors of the pages so far; the last is that of the page on the screen
 let following = null;
 let latest = 0; // the number of the last request for a list
+let opened = 0; // the number of the last address
 let reloadCorpora;
 
 let mayWrite = true;
@@ -29,12 +31,12 @@ export function setUpDocuments(reload) {
     event.preventDefault();
     refresh();
   });
-  byId("corpus").addEventListener("change", () => {
-    byId("upload-corpus").value = byId("corpus").value;
-    listPage([null]);
-    showNames(mayWrite);
-  });
-  byId("state").addEventListener("change", () => listPage([null]));
+  for (const id of ["corpus", "state"]) {
+    byId(id).addEventListener("change", () => {
+      if (id === "corpus") byId("upload-corpus").value = byId("corpus").value;
+      goTo(viewAddress("documents", { corpus: byId("corpus").value, state: byId("state").value }));
+    });
+  }
   byId("earlier").addEventListener("click", () => listPage(pages.slice(0, -1)));
   byId("later").addEventListener("click", () => listPage([...pages, following]));
   byId("delete-corpus").addEventListener("click", deleteCorpus);
@@ -42,14 +44,18 @@ export function setUpDocuments(reload) {
   setUpUpload();
 }
 
-/** Show the documents of the corpus that is chosen, or of the first. */
-export async function showDocuments() {
+/** Show the documents of the corpus that an address names, of that which is chosen, or of the first. */
+export async function showDocuments({ corpus: named, params }) {
+  const mine = ++opened;
   try {
     const corpora = await call("GET", "/corpora");
-    const chosen = byId("corpus").value;
+    if (mine !== opened) return; // another address was opened meanwhile
+    const chosen = named ?? byId("corpus").value;
+    if (named || params.has("state")) byId("state").value = params.get("state") ?? "";
     byId("corpus").replaceChildren(...corpora.map(({ corpus }) => make("option", { value: corpus }, corpus)));
     byId("known-corpora").replaceChildren(...corpora.map(({ corpus }) => make("option", { value: corpus })));
     if (corpora.some(({ corpus }) => corpus === chosen)) byId("corpus").value = chosen;
+    else if (named) show({ title: `There is no corpus “${named}”, or not any more.`, detail: "", next: "Choose another one." });
     byId("upload-corpus").value ||= byId("corpus").value;
     await listPage([null]);
     showNames(mayWrite);
@@ -107,14 +113,14 @@ function render(corpus, documents) {
 }
 
 function row(corpus, document) {
-  const { title, source, state, why, visible, characters, chunks, losses } = document;
+  const { id, title, source, state, why, visible, characters, chunks, losses } = document;
   const remove = () => deleteDocument(corpus, document, cell);
   const cell = make("td", { class: "task" }, make("button", { type: "button", "aria-label": `Delete ${title}`, onclick: remove }, "Delete"));
   const notes = [why, visible && state !== "ready" ? "An earlier version can be asked." : "", ...losses].filter(Boolean);
   return make(
     "tr",
     {},
-    make("th", { scope: "row" }, title, make("span", { class: "note source" }, source)),
+    make("th", { scope: "row" }, visible ? make("a", { href: documentAddress(corpus, id) }, title) : title, make("span", { class: "note source" }, source)),
     make(
       "td",
       {},

@@ -1,5 +1,6 @@
 // Names of a corpus: its entities, and which names mean the same one.
 
+import { entityAddress } from "./address.js";
 import { call, inCorpus } from "./api.js";
 import { announce, byId, counted, make, number } from "./dom.js";
 import { clear, show } from "./problems.js";
@@ -52,7 +53,7 @@ async function list() {
 
 function entityItem({ name, type, mentions, aliases, description }) {
   const note = [type, `${number(mentions)} ×`, aliases.length ? `also ${aliases.join(", ")}` : ""];
-  return make("li", { title: description }, name, " ", make("span", { class: "note" }, note.filter(Boolean).join(" · ")));
+  return make("li", { title: description }, make("a", { href: entityAddress(byId("corpus").value, name) }, name), " ", make("span", { class: "note" }, note.filter(Boolean).join(" · ")));
 }
 
 function mergeItem({ key, name, entity_name: entity, why, apart }) {

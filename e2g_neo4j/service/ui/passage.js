@@ -1,5 +1,6 @@
 // The panel beside the answer: its tabs, and the text of a document at a passage.
 
+import { documentAddress, viewAddress } from "./address.js";
 import { call, inCorpus } from "./api.js";
 import { byId, make, number, span } from "./dom.js";
 import { sentenceAt } from "./excerpt.js";
@@ -12,24 +13,9 @@ const MARKED = 8000; // characters of a passage that are shown at once
 let opener = null;
 let shown = 0;
 
-/** Return the address in this page of a place in a document. */
-const addressOf = (corpus, document, at) =>
-  `#/corpora/${encodeURIComponent(corpus)}/documents/${encodeURIComponent(document)}?at=${at}`;
-
-/** Return the place that an address names: {corpus, document, at}; null if it is another address. */
-export function placeIn(hash) {
-  const parts = /^#\/corpora\/([^/?]+)\/documents\/([^/?]+)(?:\?(.*))?$/.exec(hash);
-  if (!parts) return null;
-  try {
-    const at = Number.parseInt(new URLSearchParams(parts[3]).get("at") ?? "0", 10);
-    return { corpus: decodeURIComponent(parts[1]), document: decodeURIComponent(parts[2]), at: Math.max(0, at) || 0 };
-  } catch {
-    return null; // a percent sign that encodes nothing
-  }
-}
-
 /** Show the text of a document at a place, in an element of its own. */
-export async function showPlace(container, { corpus, document, at }) {
+export async function showPlace(container, { corpus, name: document, params }) {
+  const at = Math.max(0, Number.parseInt(params.get("at"), 10)) || 0;
   container.replaceChildren(make("p", { class: "note" }, "Loading …"));
   try {
     const text = await read(corpus, document, Math.max(0, at - CONTEXT), at + STEP);
@@ -38,7 +24,9 @@ export async function showPlace(container, { corpus, document, at }) {
     render(container, { corpus, document_id: document }, text, { start, end, sentence: (whole) => ({ start: 0, end: whole.length }) });
   } catch (problem) {
     container.replaceChildren();
-    show(problem);
+    if (problem.status !== 404) return show(problem);
+    const list = make("a", { href: viewAddress("documents", { corpus }) }, `See the documents of ${corpus}.`);
+    container.append(make("p", {}, "This document is not there, or not any more. ", list));
   }
 }
 
@@ -162,7 +150,7 @@ function render(container, passage, text, { start, end, sentence }) {
   ];
   const inPanel = container === byId("panel-text");
   const back = make("button", { type: "button", onclick: goBack }, "Back", make("span", { class: "note" }, " Esc"));
-  const link = make("a", { href: addressOf(passage.corpus, passage.document_id, passage.excerpt?.start ?? start) }, "Link to this place");
+  const link = make("a", { href: documentAddress(passage.corpus, passage.document_id, passage.excerpt?.start ?? start) }, "Link to this place");
   container.replaceChildren(
     make("div", { class: "title" }, make("h3", {}, text.title), inPanel ? back : null),
     make("p", { class: "note" }, where.filter(Boolean).join(" · "), ...(inPanel ? [" · ", link] : [])),

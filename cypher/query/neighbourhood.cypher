@@ -1,0 +1,19 @@
+// The entities that share most sentences with an entity, names before nouns, at most $limit, and which of them share
+// sentences with each other.
+// $corpus, $key, $limit
+// → key, name, type, neighbours: [{key, name, type, weight, sentences}], links: [{a, b, weight, sentences}]. a and b: keys
+MATCH (e:Entity {corpus: $corpus, key: $key})
+WHERE e.chunks > 0
+CALL (e) {
+  MATCH (e)-[r:CO_OCCURS]-(n:Entity)
+  WITH n, r ORDER BY coalesce(n.type = 'noun', false), r.weight DESC, n.key LIMIT $limit
+  RETURN collect(n) AS near,
+         collect({key: n.key, name: n.name, type: n.type, weight: r.weight, sentences: r.count}) AS neighbours
+}
+RETURN e.key AS key, e.name AS name, e.type AS type, neighbours,
+       COLLECT {
+         UNWIND near AS a
+         MATCH (a)-[r:CO_OCCURS]->(b:Entity)
+         WHERE b IN near
+         RETURN {a: a.key, b: b.key, weight: r.weight, sentences: r.count} ORDER BY r.weight DESC, a.key, b.key
+       } AS links
