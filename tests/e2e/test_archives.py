@@ -272,12 +272,14 @@ def line(text: bytes, member: str) -> Callable[[dict[str, bytes]], None]:
 
 
 def changed(member: str, **fields: Any) -> Callable[[dict[str, bytes]], None]:
-    """Changes the first line of a member. None removes a field."""
+    """Changes the first line of a member, of documents the first that is ready. None removes a field."""
 
     def change(members: dict[str, bytes]) -> None:
-        first, rest = members[member].split(b"\n", 1)
-        row = {name: value for name, value in {**json.loads(first), **fields}.items() if value is not None}
-        members[member] = json.dumps(row).encode() + b"\n" + rest
+        lines = members[member].splitlines(keepends=True)
+        at = next(number for number, one in enumerate(lines) if b'"ready":false' not in one)
+        row = {name: value for name, value in {**json.loads(lines[at]), **fields}.items() if value is not None}
+        lines[at] = json.dumps(row).encode() + b"\n"
+        members[member] = b"".join(lines)
 
     return change
 
