@@ -15,6 +15,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import crashes
@@ -505,6 +506,48 @@ def shape(found: Any) -> Any:
     kept = [one for key, one in nodes.items() if key[0] != "E2GRun"]  # the next run of the corpus removes it
     texts = sorted(str(one.get("text") or one.get("name") or one.get("source")) for one in kept)
     return texts, sorted(str(sorted(one.items())) for one in relationships.values()), summaries
+
+
+def test_a_second_import_of_an_archive_waits_for_the_first(
+    client, settings, driver, origin, corpus, tmp_path, monkeypatch
+):
+    """Otherwise it would continue it, and remove its documents if it fails. Another archive is refused."""
+    name, file = origin
+    begun, waiting, go = Event(), Event(), Event()
+    real = client.runner.execute
+
+    def pause(request: Any) -> Any:
+        if not isinstance(request, Read) and "index/stage_chunks" in dict(request.statements):
+            begun.set()
+            assert go.wait(120)
+        return real(request)
+
+    monkeypatch.setattr(client.runner, "execute", pause)
+    another = rewritten(file, tmp_path / "another.zip", said(nodes=1))
+    with E2G(settings=settings) as other, ThreadPoolExecutor(2) as pool:
+        ask = other.runner.execute
+
+        def tell(request: Any) -> Any:
+            if isinstance(request, Read) and request.statement == "archive/is_begun":
+                waiting.set()
+            return ask(request)
+
+        first = pool.submit(client.import_corpus, file, corpus=corpus)
+        try:
+            assert begun.wait(120)
+            with pytest.raises(InputError, match="exists already"):
+                other.import_corpus(another, corpus=corpus)
+            monkeypatch.setattr(other.runner, "execute", tell)
+            second = pool.submit(other.import_corpus, file, corpus=corpus)
+            assert waiting.wait(120)
+            assert not second.done()
+        finally:
+            go.set()
+        first.result()
+        with pytest.raises(InputError, match="exists already"):
+            second.result()
+    assert shape(held(driver, corpus, exact=False)) == shape(archived(held(driver, name, exact=False)))
+    remove(driver, [corpus])
 
 
 def test_an_export_is_of_one_state(client, driver, corpus, tmp_path):

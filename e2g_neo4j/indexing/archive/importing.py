@@ -1,12 +1,14 @@
 """Import a corpus from an archive. Its documents are published as those of any run of indexing are, with what the
 archive holds in place of what models would find. What follows from texts is computed again.
 
-An import that was killed is continued by whoever imports the same archive again. One that fails leaves nothing.
+An import that was killed is continued by whoever imports the same archive again, once its lease has expired. One that
+fails leaves nothing.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -48,7 +50,7 @@ from e2g_neo4j.models.embedding.windows import Embedded, KnownVectors
 from e2g_neo4j.models.entities.extraction_codec import decode
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import split_batches
-from e2g_neo4j.runtime.requests import Execute, GetExecutor, Operation, Write
+from e2g_neo4j.runtime.requests import Execute, GetExecutor, Operation, Read, Write
 from e2g_neo4j.types.documents import CHUNKER, Chunk, Hyperlink, SourceDocument, Vectors
 from e2g_neo4j.types.graph import Summary
 from e2g_neo4j.types.ids import cache_key
@@ -69,20 +71,33 @@ def restore(
     Raises:
         InputError: the corpus exists already.
     """
-    begun = {"corpus": corpus, "archive": archive.identity}
-    statements = (("archive/begin", begun), set_fingerprint(corpus, CorpusModels(models, vectors)))
-    if not (yield Write(statements, ("archive/is_free", begun))):
-        raise InputError(
-            f"The corpus {corpus!r} exists already. Delete it first, or import under another name with --corpus."
-        )
     execute = (yield GetExecutor()).execute
-    try:
-        yield from _restore(models, archive, corpus, vectors, show)
-    except BaseException:
-        with suppress(DatabaseError):  # if the database cannot be reached, the next import of the archive continues
-            _remove(execute, archive, corpus)
-        raise
-    yield Write((("index/lock_corpus", {"corpus": corpus}), ("archive/end", begun), *([mark] if mark else [])))
+    with Lease(execute, corpus) as lease:
+        yield from _begin(models, archive, corpus, vectors, show, lease)
+        try:
+            yield from _restore(models, archive, corpus, vectors, show, lease)
+        except BaseException:
+            with suppress(DatabaseError):  # if the database cannot be reached, the next import of the archive continues
+                _remove(execute, archive, corpus)
+            raise
+        yield Write(
+            (("index/lock_corpus", {"corpus": corpus}), ("archive/end", {"corpus": corpus}), *([mark] if mark else []))
+        )
+
+
+def _begin(
+    models: Models, archive: Archive, corpus: str, vectors: str, show: Progress, lease: Lease
+) -> Operation[None]:
+    """Note that the corpus is imported. If another run imports the same archive, wait until it has ended."""
+    begun = {"corpus": corpus, "archive": archive.identity, "run": lease.run}
+    statements = (("archive/begin", begun), set_fingerprint(corpus, CorpusModels(models, vectors)))
+    while not (yield Write(statements, ("archive/is_free", begun))):
+        if not (yield Read("archive/is_begun", begun)):
+            raise InputError(
+                f"The corpus {corpus!r} exists already. Delete it first, or import under another name with --corpus."
+            )
+        show("waiting", 0, 0)
+        time.sleep(pipeline.WAIT_SECONDS)
 
 
 def _remove(execute: Execute, archive: Archive, corpus: str) -> None:
@@ -95,7 +110,9 @@ def _remove(execute: Execute, archive: Archive, corpus: str) -> None:
                 reply = execute(deletion.send(reply))
 
 
-def _restore(models: Models, archive: Archive, corpus: str, vectors: str, show: Progress) -> Operation[None]:
+def _restore(
+    models: Models, archive: Archive, corpus: str, vectors: str, show: Progress, lease: Lease
+) -> Operation[None]:
     ids, dimensions = archive.ids_in(corpus), archive.manifest.fingerprint.dimensions
     names = (
         {**row.model_dump(), "documents": row.documents and [ids.get(one, one) for one in row.documents]}
@@ -106,18 +123,17 @@ def _restore(models: Models, archive: Archive, corpus: str, vectors: str, show: 
     yield from _write(corpus, "archive/add_replies", replies)
     meter = UsageMeter()
     run = RestoringRun(corpus, models, ExtractiveSummariser(lambda _: (), budget=1), meter, show, vectors=vectors)
-    with Lease((yield GetExecutor()).execute, corpus) as lease:
-        documents = (_restore_document(one, corpus, ids[one.row.id], dimensions) for one in archive.documents())
-        for batch in split_batches(documents, pipeline.BATCH_CHUNKS, lambda one: one.bytes):
-            run.restored = {one.document.id: one for one in batch}
-            yield from pipeline.write_documents([one.document for one in batch if one.row.ready], run, lease)
-            for some in split_batches(_sentence_rows(batch), CHUNKS):
-                yield Write((("sentences/set_vectors", {"corpus": corpus, "rows": some}),))
-            for one in batch:
-                if one.row.work:
-                    yield from claim(corpus, lease.run, [one.claimed])
-                    if one.row.work == "failed":
-                        yield fail(corpus, [one.document.id], RuntimeError(one.row.error or ""))
+    documents = (_restore_document(one, corpus, ids[one.row.id], dimensions) for one in archive.documents())
+    for batch in split_batches(documents, pipeline.BATCH_CHUNKS, lambda one: one.bytes):
+        run.restored = {one.document.id: one for one in batch}
+        yield from pipeline.write_documents([one.document for one in batch if one.row.ready], run, lease)
+        for some in split_batches(_sentence_rows(batch), CHUNKS):
+            yield Write((("sentences/set_vectors", {"corpus": corpus, "rows": some}),))
+        for one in batch:
+            if one.row.work:
+                yield from claim(corpus, lease.run, [one.claimed])
+                if one.row.work == "failed":
+                    yield fail(corpus, [one.document.id], RuntimeError(one.row.error or ""))
     yield from update_linked_names(corpus)
     yield from update_references(corpus)
     yield from _restore_layers(models, archive, corpus, show)
