@@ -218,7 +218,7 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
                 transaction.run(load(statement), parameters).consume()
         models = {"corpus": corpus, "vectors": "", "unsuffixed": True, **asdict(MODELS)}
         transaction.run(load("index/set_fingerprint"), models).consume()
-        transaction.run(load("archive/begin"), corpus=corpus, archive="a hash").consume()
+        transaction.run(load("archive/begin"), corpus=corpus, archive="a hash", run="r").consume()
         transaction.run(
             "CREATE (:Entity)-[:REFERS_TO {method: 'exact', score: 1.0, property: ''}]->"
             "(:Entity {title: '', label: ''}), "
