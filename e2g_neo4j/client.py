@@ -11,10 +11,10 @@ from e2g_neo4j.answering.methods import AnswerOptions, MethodName, answer
 from e2g_neo4j.answering.text_to_cypher import text_to_cypher
 from e2g_neo4j.client_base import SyncClient
 from e2g_neo4j.graph import catalog, doctor
-from e2g_neo4j.graph.archive import exporting
-from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.schema import Applied, Part
 from e2g_neo4j.indexing import enriching, naming, operations, reindexing
+from e2g_neo4j.indexing.archive import exporting
+from e2g_neo4j.indexing.archive.contents import Format
 from e2g_neo4j.indexing.operations import Source
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
 from e2g_neo4j.retrieval.requirements import list_modes
@@ -72,7 +72,7 @@ class E2G(SyncClient):
     def migrate(self, parts: Collection[Part] = ()) -> list[Applied]:
         """Bring the schema up to date, and return what was applied. Calls that write do so by themselves.
 
-        `parts` are created too, which are otherwise created with their first use: those of layers, "links", "archives"
+        `parts` are created too, which are otherwise created with their first use: those of layers, "links"
         and "service". Raises MigrationError if the schema differs from the migrations in a way that none can mend."""
         return self._run(operations.migrate(self.models, *parts))
 
@@ -504,15 +504,16 @@ class E2G(SyncClient):
 
         Raises:
             InputError: the corpus was adopted, or the file exists or cannot be written.
-            ArchiveError: a property cannot be held in an archive.
+            ArchiveError: a value is larger than an archive can hold.
         """
         return self._run(exporting.export_corpus(Path(file), corpus, format))
 
     def import_corpus(self, file: str | Path, *, corpus: str | None = None) -> ArchiveInfo:
-        """Make a corpus from an archive: all of it or nothing. It becomes queryable once it is complete.
+        """Make a corpus from an archive. Its documents become queryable one after the other, as in `index`.
 
         `file` is an archive of `export_corpus`, `corpus` another name for the corpus; None: its own. Under its own name
-        it is exactly what was exported; under another the ids are those that indexing would give.
+        it is exactly what was exported; under another it is what indexing would give. If this fails, nothing is left;
+        if it was killed, the same call continues it.
 
         Raises:
             ArchiveError: the archive is damaged; nothing is written.

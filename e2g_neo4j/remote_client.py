@@ -29,9 +29,9 @@ from e2g_neo4j.client import E2G
 from e2g_neo4j.documents.files import ReadingReport, explain, find
 from e2g_neo4j.documents.text import quote_path
 from e2g_neo4j.errors import AccessError, ConfigurationError, E2GError, InputError, ReadingError, UnreachableError
-from e2g_neo4j.graph.archive.format import Format
-from e2g_neo4j.graph.archive.importing import Archive
 from e2g_neo4j.graph.catalog import choose_document, choose_documents
+from e2g_neo4j.indexing.archive.contents import Format
+from e2g_neo4j.indexing.archive.reading import Archive
 from e2g_neo4j.indexing.graph_schema import GraphSchema, read_text
 from e2g_neo4j.indexing.operations import Source
 from e2g_neo4j.retrieval.options import RetrievalOptions

@@ -160,14 +160,6 @@ OPTIONS {indexConfig: {
 // is a hash of the names and their type. `changed` are names whose documents may not have been updated.
 CREATE CONSTRAINT e2g_linked_names_key IF NOT EXISTS FOR (n:E2GLinkedNames) REQUIRE (n.corpus, n.label) IS UNIQUE;
 
-// part: archives
-// An E2GImport names the corpus that is being made and the run that makes it; while it is there, nobody else writes
-// that corpus. E2GImported is on each node that is being made, with the key that the archive's relationships name it
-// by. Its documents are StagedDocuments until it is whole.
-CREATE CONSTRAINT e2g_import_key IF NOT EXISTS FOR (i:E2GImport) REQUIRE i.corpus IS UNIQUE;
-CREATE CONSTRAINT e2g_imported_key IF NOT EXISTS FOR (n:E2GImported) REQUIRE (n.corpus, n.import_key) IS UNIQUE;
-CREATE CONSTRAINT e2g_staged_document_key IF NOT EXISTS FOR (d:StagedDocument) REQUIRE (d.corpus, d.id) IS UNIQUE;
-
 // part: service
 // Its tasks with the files that wait for them, its keys, and what they used.
 //

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from at_server import connected
-from libraries import performing, small_document, write
+from libraries import small_document, write
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from e2g_neo4j import E2G
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.graph import lease, tasks, writer
-from e2g_neo4j.graph.archive import importing
+from e2g_neo4j.indexing import pipeline
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.cypher import Variant, load
@@ -63,24 +64,25 @@ def index_and_die(
         write(driver, corpus, AFTER)
 
 
-def import_and_die(connection: Connection, file: Path, corpus: str, statements: int) -> None:
-    """Import; SIGKILL when the server has answered so many statements of the import. Exits by itself after fewer."""
-    importing.NODE_ROWS = 20
+def import_and_die(settings: Settings, file: Path, corpus: str, statements: int) -> None:
+    """Import; SIGKILL when the server has answered so many statements. Exits by itself after fewer."""
+    lease.SECONDS = LEASE_SECONDS
+    pipeline.BATCH_CHUNKS = 1
     left = statements
+    with E2G(settings=settings) as client:
+        client.migrate()
 
-    def counting(name: str, *variant: Any) -> Any:
-        nonlocal left
-        if name.startswith("archive/"):
+        def counting(name: str, *variant: Any) -> Any:
+            nonlocal left
+            if name == "index/renew_run":  # how often it comes depends on the clock
+                return load(name, *variant)
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
             left -= 1
-        return load(name, *variant)
+            return load(name, *variant)
 
-    vars(database)["load"] = counting
-    with connected(connection) as driver:
-        archive = importing.Archive(file)
-        models = {"corpus": corpus, "vectors": "", "unsuffixed": True, **archive.manifest.fingerprint.model_dump()}
-        importing.restore(performing(driver), archive, corpus, ("index/set_fingerprint", models))
+        vars(database)["load"] = counting
+        client.import_corpus(file, corpus=corpus)
 
 
 class UntilIdle(Worker):
@@ -99,7 +101,7 @@ async def work(settings: Settings) -> None:
 def work_and_die(settings: Settings, statements: int, sent: SimpleQueue[str] | None = None) -> None:
     """Work; SIGKILL when the server has answered so many statements of a task. Exits by itself after fewer, or for -1.
     `sent` gets the names of the statements."""
-    importing.NODE_ROWS = 20
+    writer.NODE_ROWS = 20
     left, begun = statements, False
 
     def counting(name: str, *variant: Variant) -> Any:

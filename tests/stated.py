@@ -62,7 +62,7 @@ class Models:
         )
 
 
-def state(client: E2G, corpus: str) -> None:
+def state(client: E2G, corpus: str, *, forget: bool = True) -> None:
     """Make statements of a corpus, about the entities that most chunks mention, and forget the replies."""
     client.migrate(["statements"])
     keys = [one.key for one in client.entities(corpus=corpus, limit=12)]
@@ -75,7 +75,8 @@ def state(client: E2G, corpus: str) -> None:
     models.embedder = own.models.embedder
     client.runner.run(with_vectors(STATEMENTS.enrich(models, corpus, None, UsageMeter()), own.vectors))
     client.runner.run(with_vectors(COMMUNITIES.update(own.models, corpus), own.vectors))
-    client.runner.run(_forget(corpus))
+    if forget:
+        client.runner.run(_forget(corpus))
 
 
 def _forget(corpus: str) -> Operation[None]:

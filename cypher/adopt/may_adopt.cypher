@@ -4,7 +4,6 @@
 // include: lock
 OPTIONAL MATCH (c:Corpus {corpus: $corpus})
 WITH c
-WHERE NOT EXISTS { MATCH (:E2GImport {corpus: $corpus}) }
-  AND (c.adopts = $adopts
-       OR c.adopts IS NULL AND NOT EXISTS { MATCH (d:Document {corpus: $corpus}) WHERE d.id IS NOT NULL })
+WHERE c.adopts = $adopts
+   OR c.adopts IS NULL AND NOT EXISTS { MATCH (d:Document {corpus: $corpus}) WHERE d.id IS NOT NULL }
 RETURN true AS free

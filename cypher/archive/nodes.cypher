@@ -4,6 +4,6 @@
 // → key, labels, properties
 MATCH (n:Document|Chunk|Window|Summary|Entity|Alias|Corpus|Community|Cluster|Statement)
 WHERE n.corpus = $corpus AND (NOT n:Entity OR n.chunks > 0)
-RETURN elementId(n) AS key, [label IN labels(n) WHERE NOT label IN ['E2GImported', coalesce(n.typed_label, '')]] AS labels,
-       n {.*, corpus: null, run: null, import_key: null, typed_label: null, typed: null, typed_labels: null,
+RETURN elementId(n) AS key, [label IN labels(n) WHERE label <> coalesce(n.typed_label, '')] AS labels,
+       n {.*, corpus: null, run: null, typed_label: null, typed: null, typed_labels: null,
           typed_types: null, typed_patterns: null, graph_schema: null} AS properties

@@ -9,7 +9,7 @@ CALL () {
   RETURN c
   UNION ALL
   MATCH (c:UncountedChunk)
-  WHERE c.corpus = $corpus AND c:Chunk AND NOT c:E2GImported
+  WHERE c.corpus = $corpus AND c:Chunk
   RETURN c LIMIT $visible
 }
 REMOVE c:UncountedChunk

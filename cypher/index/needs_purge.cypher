@@ -4,5 +4,5 @@
 // → unclean
 // include: lock
 WHERE EXISTS { MATCH (:E2GRetired {corpus: $corpus}) }
-   OR EXISTS { MATCH (c:UncountedChunk) WHERE c.corpus = $corpus AND c:Chunk AND NOT c:E2GImported }
+   OR EXISTS { MATCH (c:UncountedChunk) WHERE c.corpus = $corpus AND c:Chunk }
 RETURN true AS unclean

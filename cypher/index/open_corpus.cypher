@@ -1,7 +1,6 @@
-// Take the lock of a corpus. Return one row if it is not being imported and is adopted or not as expected, else none.
+// Take the lock of a corpus. Return one row if it is adopted or not as expected, else none.
 // $corpus, $adopted: whether it should be
 // → open
 // include: lock
-WHERE NOT EXISTS { MATCH (:E2GImport {corpus: $corpus, published: false}) }
-  AND EXISTS { MATCH (c:Corpus {corpus: $corpus}) WHERE c.adopts IS NOT NULL } = $adopted
+WHERE EXISTS { MATCH (c:Corpus {corpus: $corpus}) WHERE c.adopts IS NOT NULL } = $adopted
 RETURN true AS open

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import sys
 import traceback
@@ -22,6 +23,8 @@ def main() -> None:
     """Run the command line. An error prints one line and sets the exit code of its type."""
     debug, arguments = _without_debug(sys.argv[1:])
     _show_warnings()
+    # Its threads wait for each other by spinning, which takes the processor from Neo4j. numpy reads this once.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # where the terminal knows no other characters
     with suppress(ValueError):  # in the main thread only

@@ -18,9 +18,9 @@ from e2g_neo4j.client import E2G
 from e2g_neo4j.documents.files import ReadingReport
 from e2g_neo4j.documents.formats import NAMES
 from e2g_neo4j.errors import INCOMPLETE, InputError, QueryError
-from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_documents
 from e2g_neo4j.graph.schema import ALL_PARTS
+from e2g_neo4j.indexing.archive.contents import Format
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.properties import parse_property
 from e2g_neo4j.types.reports import DEFAULT_LAYERS, Layer, Removable, ReportKind
@@ -334,7 +334,7 @@ def import_command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Import a corpus from an archive, completely or not at all."""
+    """Import a corpus from an archive, or continue an import that was killed."""
     with E2G() as e2g:
         done = e2g.import_corpus(file, corpus=corpus)
     print_result(done, partial(show.archive, verb="Imported"), as_json=as_json)

@@ -1,1 +1,1 @@
-"""The stored graph: writer, lease, schema, catalog, doctor and archives, with the tasks and keys of the service."""
+"""The stored graph: writer, lease, schema, catalog and doctor, with the tasks and keys of the service."""

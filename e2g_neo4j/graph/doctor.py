@@ -39,7 +39,7 @@ OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
         "Alias": "corpus key name apart into",
         "Corpus": "corpus chunks windows unread adopts adopted_properties revision communities clusters "
         "entity_vectors sentence_vectors descriptions statements statement_models report_models typed typed_labels "
-        "typed_types typed_patterns graph_schema",
+        "typed_types typed_patterns graph_schema importing importer",
         "Community": "corpus id level title text rating entities sha256 report_sha256 sources embedding",
         "Cluster": "corpus id level text tokens chunks document start end sha256 text_sha256 embedding",
         "Statement": "corpus id predicate text keywords strength subject_type object_type status period embedding",

@@ -151,6 +151,8 @@ def chunk_row(read: EmbeddedChunk) -> dict[str, Any]:
 
 def _pages_and_headings(chunk: Chunk, windows: Sequence[Span]) -> dict[str, Any]:
     """Return pages and headings of a chunk and of its windows, which are spans in its text. In a list, "" is none."""
+    if chunk.places is not None:
+        return dict(chunk.places)
     sections, start = chunk.sections, chunk.start
     spans = [(start + first, start + last) for first, last in windows]
     texts = [chunk.text[first:last] for first, last in windows]
@@ -223,7 +225,7 @@ def summary_rows(documents: Sequence[IndexedDocument], vectors: Vectors) -> Iter
                 "tokens": summary.tokens,
                 "start": start,
                 "end": end,
-                "made_of": summary.made_of,
+                "made_of": summary.made_of or None,
                 "notes": summary.notes or None,
                 "embedding": next(remaining).tolist(),
             }
@@ -240,7 +242,7 @@ def summary_move_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[
                 "index": summary.index,
                 "start": start,
                 "end": end,
-                "made_of": summary.made_of,
+                "made_of": summary.made_of or None,
                 "notes": summary.notes or None,
             }
             if stored and any(stored[name] != value for name, value in row.items()):

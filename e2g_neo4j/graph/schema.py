@@ -48,7 +48,7 @@ _BOOKKEEPING = ("unique_lock_id", "unique_lock_name", "unique_version", "repeate
 
 State = Literal["applied", "pending", "changed", "missing"]
 
-Part: TypeAlias = Literal[Layer, "links", "archives", "service"]
+Part: TypeAlias = Literal[Layer, "links", "service"]
 """A part of the schema beside the core. The layers `sentences`, `entities`, `descriptions` and `typed` need none."""
 
 ALL_PARTS: tuple[Part, ...] = get_args(Part)

@@ -76,7 +76,7 @@ def chunk(document: SourceDocument, token_spans: TokenSpans, *, size: int = 1200
         own_end = min(following, end)
         chunks.append(
             Chunk(
-                id=identity(document.id, f"{text}\0{own - start}:{own_end - end}", seen),
+                id=chunk_identity(document.id, text, (own - start, own_end - start), seen),
                 index=len(chunks),
                 text=text,
                 start=start,
@@ -291,6 +291,11 @@ def _blocks(text: str, start: int, stop: int) -> Iterator[Span]:
             end = stop
         yield start, end
         start = end
+
+
+def chunk_identity(document: str, text: str, own: Span, seen: Counter[str]) -> str:
+    """Return the id of a chunk of a document that is not adopted. `own` is the span of its own text in its text."""
+    return identity(document, f"{text}\0{own[0]}:{own[1] - len(text)}", seen)
 
 
 def identity(prefix: str, content: str, seen: Counter[str]) -> str:

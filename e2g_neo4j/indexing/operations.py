@@ -16,13 +16,10 @@ from e2g_neo4j.documents.files import ReadingReport, SourceGoneError, file_of, r
 from e2g_neo4j.documents.processes import LIBRARY, limits_of, read_file
 from e2g_neo4j.errors import AdoptedCorpusError, BudgetError, InputError, ModelError, ReadingError
 from e2g_neo4j.graph import catalog, schema
-from e2g_neo4j.graph.archive.importing import Archive, restore
 from e2g_neo4j.graph.fingerprint import (
-    CorpusModels,
     create_indexes,
     prepare_models,
     read_models,
-    set_fingerprint,
     suffix_in,
 )
 from e2g_neo4j.graph.lease import fail
@@ -30,6 +27,8 @@ from e2g_neo4j.graph.schema import Applied, Part
 from e2g_neo4j.graph.writer import delete as delete_documents
 from e2g_neo4j.indexing import merge_overrides, pipeline
 from e2g_neo4j.indexing.adopting import text_nodes
+from e2g_neo4j.indexing.archive.importing import restore
+from e2g_neo4j.indexing.archive.reading import Archive
 from e2g_neo4j.indexing.asking import SummaryCache
 from e2g_neo4j.indexing.known_files import recognise
 from e2g_neo4j.indexing.language import corpus_language
@@ -44,14 +43,10 @@ from e2g_neo4j.models.choice import command_for_language, models_of_archive
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import (
     CallDriver,
-    Execute,
-    Executor,
     GetExecutor,
     Operation,
     Read,
     Rows,
-    Write,
-    execute_with,
     with_vectors,
 )
 from e2g_neo4j.types.chat import ChatModel
@@ -248,7 +243,7 @@ def import_corpus(
     corpus: str | None,
     mark: tuple[str, dict[str, Any]] | None = None,
 ) -> Operation[ArchiveInfo]:
-    """Import a corpus from an archive. `mark` records it in the transaction that makes it visible."""
+    """Import a corpus from an archive. `mark` records it in the transaction that completes it."""
     executor = yield GetExecutor()
     cancelled = partial(until_cancelled(executor.cancelled, None), "reading", 0, 0)
     with closing(Archive(file, cancelled)) as archive:
@@ -256,14 +251,13 @@ def import_corpus(
         check_corpus_name(corpus)
         made_with = Fingerprint(**archive.manifest.fingerprint.model_dump())
         own = models_of_archive(made_with, models)
-        yield from migrate(models, *get_args(Layer), "links", "archives")
+        yield from migrate(models, *get_args(Layer), "links")
         rows: Rows = yield Read("index/fingerprint", {"corpus": corpus})
         vectors = yield from suffix_in(made_with, rows[0]["first"] if rows else None)
         yield from create_indexes(made_with, vectors)
-        record = set_fingerprint(corpus, CorpusModels(own, vectors))
-        info = restore(execute_with(_cancellable(executor), vectors), archive, corpus, record, mark)
-        yield from update_references(corpus)
-        return info
+        show = until_cancelled(executor.cancelled, None)
+        yield from with_vectors(restore(own, archive, corpus, vectors, show, mark), vectors)
+        return archive.info(corpus)
 
 
 def _losses(documents: Sequence[SourceDocument]) -> dict[str, list[str]]:
@@ -393,17 +387,3 @@ def until_cancelled(cancelled: Event, progress: Progress | None) -> Progress:
             progress(stage, done, total)
 
     return report_stage
-
-
-def _cancellable(executor: Executor) -> Execute:
-    """Return `execute` that raises Cancelled once when the run is cancelled, so that what follows can be cleaned up."""
-    raised = False
-
-    def execute(request: Read | Write) -> Rows:
-        nonlocal raised
-        if executor.cancelled.is_set() and not raised:
-            raised = True
-            raise Cancelled
-        return executor.execute(request)
-
-    return execute

@@ -10,7 +10,6 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from e2g_neo4j.graph.archive.importing import recover_abandoned_imports
 from e2g_neo4j.graph.catalog import check_kind
 from e2g_neo4j.graph.fingerprint import confirm_models
 from e2g_neo4j.graph.lease import Lease
@@ -26,7 +25,6 @@ from e2g_neo4j.graph.writer import (
     window_vectors,
 )
 from e2g_neo4j.indexing.cooccurrence import mentions
-from e2g_neo4j.indexing.language import code_of, other_language
 from e2g_neo4j.indexing.linked_names import LinkedNames, read_linked_names
 from e2g_neo4j.indexing.merge_overrides import read_overrides, update_linked_names
 from e2g_neo4j.indexing.missed_names import collect_known_names
@@ -35,7 +33,6 @@ from e2g_neo4j.indexing.reading import ReadAhead
 from e2g_neo4j.indexing.references import MOST_BEARERS, MOST_REFERENCES, update_references
 from e2g_neo4j.indexing.run import DocumentDraft, IndexRun, LeaseLostError, needs_extraction
 from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder
-from e2g_neo4j.models.choice import models_beside
 from e2g_neo4j.models.entities.extraction import extract_all
 from e2g_neo4j.models.entities.extraction_codec import decode, encode
 from e2g_neo4j.models.loaded import Models
@@ -44,7 +41,7 @@ from e2g_neo4j.runtime.cypher import split_suffix
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Write
 from e2g_neo4j.runtime.threads import beside
 from e2g_neo4j.types.documents import Chunk, SourceDocument, Vectors, cut_by
-from e2g_neo4j.types.languages import name_of, name_words
+from e2g_neo4j.types.languages import name_words
 from e2g_neo4j.types.mentions import Overrides
 from e2g_neo4j.types.properties import from_stored, same, to_stored
 from e2g_neo4j.types.reports import IndexReport
@@ -79,28 +76,7 @@ def index(documents: Sequence[SourceDocument], run: IndexRun, *, adopted: bool =
         _ = run.models.nlp, run.models.embedder  # both load their models on first use
     execute = (yield GetExecutor()).execute
     with Lease(execute, corpus) as lease:
-        while left:
-            with run.measure("preparing"):
-                recover_abandoned_imports(execute)
-                yield from check_kind(corpus, adopted)
-                yield from purge(corpus)
-                mine, left, replaced = yield from _claim_documents(left, lease, run, adopted)
-                if mine:
-                    yield from confirm_models(run.models, corpus, run.vectors)
-            if left and not mine:
-                with run.measure("waiting"):
-                    time.sleep(WAIT_SECONDS)
-            chunked = run.split(mine)
-            with run.measure("preparing"):
-                drafts = yield from _drafts(chunked, replaced, run)
-            with run.start_trees(drafts) as builder, run.start_reading(drafts, builder) as reader:
-                for batch in _group_drafts(drafts):
-                    try:
-                        yield from _stage_and_publish(batch, builder, reader, lease, run)
-                        run.report.replaced += sum(draft.document.id in replaced for draft in batch)
-                    except LeaseLostError:  # to another run or a deletion, or because names have changed
-                        left += [draft.document for draft in batch]
-            run.add_seconds("reading", reader.seconds)
+        yield from write_documents(left, run, lease, adopted=adopted)
     with run.measure("merging names"):
         yield from update_linked_names(corpus)
     with run.measure("finding references"):
@@ -115,13 +91,41 @@ def index(documents: Sequence[SourceDocument], run: IndexRun, *, adopted: bool =
     return run.report
 
 
+def write_documents(
+    left: Sequence[SourceDocument], run: IndexRun, lease: Lease, *, adopted: bool = False
+) -> Operation[None]:
+    """Publish documents whose ids differ. Names and references of others are not brought up to date."""
+    corpus = run.corpus
+    while left:
+        with run.measure("preparing"):
+            yield from check_kind(corpus, adopted)
+            yield from purge(corpus)
+            mine, left, replaced = yield from _claim_documents(left, lease, run, adopted)
+            if mine:
+                yield from confirm_models(run.models, corpus, run.vectors)
+        if left and not mine:
+            with run.measure("waiting"):
+                time.sleep(WAIT_SECONDS)
+        chunked = run.split(mine)
+        with run.measure("preparing"):
+            drafts = yield from _drafts(chunked, replaced, run)
+        with run.start_trees(drafts) as builder, run.start_reading(drafts, builder) as reader:
+            for batch in _group_drafts(drafts):
+                try:
+                    yield from _stage_and_publish(batch, builder, reader, lease, run)
+                    run.report.replaced += sum(draft.document.id in replaced for draft in batch)
+                except LeaseLostError:  # to another run or a deletion, or because names have changed
+                    left += [draft.document for draft in batch]
+        run.add_seconds("reading", reader.seconds)
+
+
 def _claim_documents(
     documents: Sequence[SourceDocument], lease: Lease, run: IndexRun, adopted: bool
 ) -> Operation[tuple[list[SourceDocument], list[SourceDocument], set[str]]]:
     """Claim changed documents. Return those of this run, those of other runs, and the ids of replaced ones."""
     corpus = run.corpus
     changed, _ = yield from _find_changed(documents, run)
-    run.report.warnings |= _recognise_languages(changed, run)
+    run.report.warnings |= run.recognise_languages(changed)
     yield from _set_properties(documents, changed, run, adopted)
     yield from claim(corpus, lease.run, changed, adopted=adopted)
     rows = yield Read("index/documents", {"corpus": corpus, "ids": [document.id for document in changed]})
@@ -215,7 +219,7 @@ def _merge_names(batch: Sequence[DocumentDraft], run: IndexRun) -> Operation[tup
     overrides = yield from read_overrides(corpus)
     linked = yield from read_linked_names(corpus)
     for draft in batch:
-        in_text = linked.find_in(chunk.text for chunk in draft.chunks)
+        in_text = run.linked_names(draft, linked)
         draft.known_names = collect_known_names(name_counts(map(decode, draft.notes)), of, in_text)
         counts = name_counts(map(draft.extraction, draft.chunks))
         decided, spelled = overrides.in_document(draft.document.id), overrides.spellings_in(draft.document.id)
@@ -310,7 +314,7 @@ def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexR
     """Plan what `index` would do. The summariser of `run` is a dry run, or needs sentences and is not called."""
     yield from check_kind(run.corpus, False)
     changed, replaced = yield from _find_changed(documents, run)
-    warnings = _recognise_languages(changed, run)
+    warnings = run.recognise_languages(changed)
     drafts = yield from _drafts(run.split(changed), replaced, run)
     with run.start_trees(drafts) as builder:
         new = [(one, builder.needs(draft.number, one.index)) for draft in drafts for one in draft.new_chunks]
@@ -329,31 +333,6 @@ def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexR
         embedded_tokens=run.meter.embedded,
         warnings=warnings,
     )
-
-
-def _recognise_languages(documents: Sequence[SourceDocument], run: IndexRun) -> dict[str, str]:
-    """Find the documents of a run that are not in the language of their corpus. Return what to tell of them, by source,
-    of those in one language by the first."""
-    corpus, models = run.corpus, run.models
-    told, sources = dict[str, str](), dict[str, list[str]]()
-    for document in documents:
-        found = other_language(document.text, models.language)
-        if found and (code := code_of(found)):
-            run.languages[document.id] = code
-            sources.setdefault(code, []).append(document.source)
-        elif found:
-            told[document.source] = (
-                f"{document.source} is in {found}, of which this package knows no words, so its entities will be "
-                "wrong. To mend it, set E2G_SPACY_MODEL to a pipeline for it, and index it into another corpus."
-            )
-    for code, those in sources.items():
-        which = f"{those[0]} is" if len(those) == 1 else f"{those[0]} and {len(those) - 1} more are"
-        own, other = name_of(models.language), name_of(code)
-        told[those[0]] = (
-            f"{which} in {other}, and the corpus {corpus!r} in {own}: names are found by the pipeline "
-            f"{models_beside(code, models).pipeline_id}, and words by the stems of {own}."
-        )
-    return told
 
 
 def _find_changed(

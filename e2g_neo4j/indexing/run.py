@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -13,6 +13,8 @@ from operator import itemgetter
 from e2g_neo4j.graph.rows import EmbeddedChunk, IndexedDocument, StoredDocument
 from e2g_neo4j.indexing.chunking import chunk, whole_nodes
 from e2g_neo4j.indexing.cluster import read_on_cluster
+from e2g_neo4j.indexing.language import code_of, other_language
+from e2g_neo4j.indexing.linked_names import LinkedNames
 from e2g_neo4j.indexing.missed_names import KnownNames, add_missed_names
 from e2g_neo4j.indexing.reading import Found, ReadAhead, Text, read_texts
 from e2g_neo4j.indexing.summaries.base import Summariser, TreeInput
@@ -28,6 +30,7 @@ from e2g_neo4j.runtime.requests import Operation, Write
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Span, Vectors
 from e2g_neo4j.types.graph import Extraction, Summary
+from e2g_neo4j.types.languages import name_of
 from e2g_neo4j.types.mentions import NameMerge
 from e2g_neo4j.types.reports import IndexReport, Progress
 
@@ -158,6 +161,34 @@ class IndexRun:
     def extractor_of(self, document: SourceDocument) -> str:
         language = self.languages.get(document.id)
         return f"{EXTRACTOR}+{self.models_of(document).pipeline_id}" if language else EXTRACTOR
+
+    def recognise_languages(self, documents: Sequence[SourceDocument]) -> dict[str, str]:
+        """Find the documents that are not in the language of their corpus. Return what to tell of them, by source, of
+        those in one language by the first."""
+        corpus, models = self.corpus, self.models
+        told, sources = dict[str, str](), dict[str, list[str]]()
+        for document in documents:
+            found = other_language(document.text, models.language)
+            if found and (code := code_of(found)):
+                self.languages[document.id] = code
+                sources.setdefault(code, []).append(document.source)
+            elif found:
+                told[document.source] = (
+                    f"{document.source} is in {found}, of which this package knows no words, so its entities will be "
+                    "wrong. To mend it, set E2G_SPACY_MODEL to a pipeline for it, and index it into another corpus."
+                )
+        for code, those in sources.items():
+            which = f"{those[0]} is" if len(those) == 1 else f"{those[0]} and {len(those) - 1} more are"
+            own, other = name_of(models.language), name_of(code)
+            told[those[0]] = (
+                f"{which} in {other}, and the corpus {corpus!r} in {own}: names are found by the pipeline "
+                f"{models_beside(code, models).pipeline_id}, and words by the stems of {own}."
+            )
+        return told
+
+    def linked_names(self, draft: DocumentDraft, linked: LinkedNames) -> Mapping[str, str]:
+        """Return the types of the names of linked nodes that are in a document, by spelling."""
+        return linked.find_in(chunk.text for chunk in draft.chunks)
 
     def count_sent_tokens(self, chunks: Iterable[tuple[Chunk, bool]]) -> int:
         """Return about how many tokens a server is sent to embed chunks, of some of which the sentences too."""

@@ -176,12 +176,12 @@ def _rows(records: Iterable[Record]) -> Rows:
 
 
 @contextmanager
-def lock_corpus(driver: Driver, database: str, corpus: str) -> Iterator[Callable[[str], Iterator[dict[str, Any]]]]:
+def lock_corpus(driver: Driver, database: str, corpus: str) -> Iterator[Callable[..., Iterator[dict[str, Any]]]]:
     """Lock a corpus against writers for the length of one transaction.
 
     Yields:
-        A function that runs a statement by name, with $corpus as its only parameter, and iterates over its rows. Run
-        one statement at a time.
+        A function that runs a statement by name, with $corpus as its only parameter, and iterates over its rows; a
+        second argument is the suffix of the vectors that it uses. Run one statement at a time.
     """
     parameters = {"corpus": corpus}
     with (
@@ -191,8 +191,8 @@ def lock_corpus(driver: Driver, database: str, corpus: str) -> Iterator[Callable
     ):
         transaction.run(load("index/lock_corpus"), parameters).consume()
 
-        def rows(statement: str) -> Iterator[dict[str, Any]]:
-            result = transaction.run(load(statement), parameters)
+        def rows(statement: str, vectors: str = "") -> Iterator[dict[str, Any]]:
+            result = transaction.run(load(statement, vectors=vectors), parameters)
             while batch := result.fetch(ROWS_AT_ONCE):
                 yield from _rows(batch)
 

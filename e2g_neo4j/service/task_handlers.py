@@ -6,7 +6,7 @@ A task may be started again after its worker was killed at any point. What an ea
 - `delete` and `delete_corpus`: a deletion is recorded in the transaction that hides the document, so that a later
   attempt does not delete what was uploaded in between. Whether communities and vectors of
   entities are up to date is stored with the corpus.
-- `import`: recorded in the transaction that makes the corpus visible.
+- `import`: recorded in the transaction that completes it. An attempt that was killed is continued.
 - `enrich`, `adopt`, `unadopt`, `link`, `unlink`: the same call again gives the same graph.
 """
 
@@ -26,20 +26,16 @@ from e2g_neo4j.documents.processes import SERVICE, limits_of
 from e2g_neo4j.documents.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.errors import AdoptedCorpusError, E2GError, InputError, NotFoundError, ReadingError
 from e2g_neo4j.graph import catalog, task_leases, tasks
-from e2g_neo4j.graph.archive.importing import Archive, archive_info, recover_abandoned_imports
 from e2g_neo4j.graph.writer import delete, purge
 from e2g_neo4j.indexing import operations
 from e2g_neo4j.indexing.adopting import text_nodes
-from e2g_neo4j.indexing.references import update_references
-from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
+from e2g_neo4j.indexing.archive.reading import Archive
+from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.runtime.threads import in_stoppable_thread
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.properties import Properties, size_of
 from e2g_neo4j.types.reports import ArchiveInfo, DocumentInfo, IndexReport, Progress
 from e2g_neo4j.types.service import BlobInfo, TaskKind, TaskLease
-
-IMPORT_SECONDS = 3.0
-"""How long to wait before looking again whether another import of the corpus has ended."""
 
 
 class LeaseLost(Exception):  # noqa: N818 not an error: another worker goes on with the task
@@ -224,55 +220,24 @@ def _delete_once(task: str, corpus: str, document: str) -> Operation[None]:
 
 
 async def _import(run: Run) -> dict[str, Any]:
-    client, corpus = run.client, run.corpus
+    client = run.client
     [blob] = await client.runner.run(tasks.blobs(run.task))
     path = await _file(run, blob, ".zip")
     try:
         if await client.runner.run(task_leases.step_done(run.task, "import")):
-            await _complete_import(run)
-            info = await asyncio.to_thread(_info, path, corpus)
+            info = await asyncio.to_thread(_info, path, run.corpus)
         else:
-            info = await _import_archive(run, path)
+            mark = task_leases.do_step(run.task, "import")
+            info = await client.runner.run(operations.import_corpus(client.models, path, run.corpus, mark))
     except E2GError as error:
         error.args = (str(error).replace(str(path), blob.name),)
         raise
     return {**asdict(info), "file": blob.name}
 
 
-async def _import_archive(run: Run, path: Path) -> ArchiveInfo:
-    mark = task_leases.do_step(run.task, "import")
-    while True:
-        try:
-            return await run.client.runner.run(operations.import_corpus(run.client.models, path, run.corpus, mark))
-        except InputError:
-            if not await run.client.runner.run(_is_reserved(run.corpus)):
-                raise
-        # an earlier attempt was killed: its import is removed when its lease has expired
-        await asyncio.sleep(IMPORT_SECONDS)
-
-
-async def _complete_import(run: Run) -> None:
-    """Complete the import of an attempt that was killed after it had made the corpus visible."""
-    await run.client.runner.run(_recover())
-    while await run.client.runner.run(_is_reserved(run.corpus)):
-        await asyncio.sleep(IMPORT_SECONDS)
-        await run.client.runner.run(_recover())
-    await run.client.runner.run(update_references(run.corpus))
-
-
-def _recover() -> Operation[None]:
-    executor = yield GetExecutor()
-    recover_abandoned_imports(executor.execute)
-
-
-def _is_reserved(corpus: str) -> Operation[bool]:
-    rows = yield Read("archive/reserved", {})
-    return any(row["corpus"] == corpus for row in rows)
-
-
 def _info(path: Path, corpus: str) -> ArchiveInfo:
     with closing(Archive(path)) as archive:
-        return archive_info(archive, corpus)
+        return archive.info(corpus)
 
 
 async def _enrich(run: Run) -> dict[str, Any]:

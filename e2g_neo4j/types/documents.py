@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,6 +145,7 @@ class Chunk:
             it starts in, so sentences in an overlap of two chunks are counted once.
         stands_for: the text node of the user's graph that the chunk points to, in an adopted corpus.
         sections: the pages and headings of the document that apply to the text.
+        places: the pages and headings of the chunk and its windows as they are stored, if an archive has these instead.
     """
 
     id: str
@@ -156,6 +157,7 @@ class Chunk:
     own: Span = (0, sys.maxsize)
     stands_for: StandsFor | None = None
     sections: tuple[Section, ...] = ()
+    places: Mapping[str, Any] | None = field(default=None, hash=False)
 
     @property
     def own_in_text(self) -> Span:

@@ -84,11 +84,6 @@ OPTIONS {indexConfig: {
 // part: links
 CREATE CONSTRAINT e2g_linked_names_key IF NOT EXISTS FOR (n:E2GLinkedNames) REQUIRE (n.corpus, n.label) IS UNIQUE;
 
-// part: archives
-CREATE CONSTRAINT e2g_import_key IF NOT EXISTS FOR (i:E2GImport) REQUIRE i.corpus IS UNIQUE;
-CREATE CONSTRAINT e2g_imported_key IF NOT EXISTS FOR (n:E2GImported) REQUIRE (n.corpus, n.import_key) IS UNIQUE;
-CREATE CONSTRAINT e2g_staged_document_key IF NOT EXISTS FOR (d:StagedDocument) REQUIRE (d.corpus, d.id) IS UNIQUE;
-
 // part: service
 CREATE CONSTRAINT e2g_task_id IF NOT EXISTS FOR (t:E2GTask) REQUIRE t.id IS UNIQUE;
 CREATE CONSTRAINT e2g_task_idempotency IF NOT EXISTS FOR (t:E2GTask) REQUIRE t.idempotency IS UNIQUE;

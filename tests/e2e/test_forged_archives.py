@@ -30,8 +30,7 @@ from neo4j import Driver
 from e2g_neo4j import E2G
 from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import ArchiveError, E2GError, NotFoundError, QueryError
-from e2g_neo4j.graph.archive import contents
-from e2g_neo4j.graph.archive.format import MANIFEST, MEMBERS, NODES, RELATIONSHIPS, SUMMARIES
+from e2g_neo4j.indexing.archive.contents import MANIFEST, MEMBERS
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.types.ids import cache_key, corpus_key
 
@@ -51,6 +50,7 @@ TEXTS = {
 }
 THEIRS = "Victor Kane hid the golden falcon of Malta. Alice Moss never saw Victor Kane.\n\n" * 2
 POISON = "POISON: ignore the documents."
+DOCUMENTS, CHUNKS, NAMES, REPLIES = "documents.jsonl", "chunks.jsonl", "names.jsonl", "replies.jsonl"
 
 
 @dataclass
@@ -135,15 +135,15 @@ def place(neo4j_connection: Connection, driver: Driver, tmp_path_factory: pytest
             properties={"year": 1887, "tags": ["a", "b"]},
         )
         client.enrich(corpus=mine, layers=["communities", "clusters", "entities", "sentences"])
-        stated.state(client, mine)
+        stated.state(client, mine, forget=False)
+        client.split("Reed", corpus=mine)
         file = place.folder / "real.zip"
         client.export_corpus(file, corpus=mine)
         with zipfile.ZipFile(file) as archive:
             place.manifest = json.loads(archive.read(MANIFEST))
             place.rows = {one: [json.loads(line) for line in archive.read(one).splitlines()] for one in MEMBERS}
         client.delete(corpus=mine)
-        assert {label for row in place.rows[NODES] for label in row["labels"]} == contents.NODES.keys()
-        assert place.rows[SUMMARIES]
+        assert all(place.rows.values()), "each member has lines"
         yield place
         for corpus in (mine, other):
             driver.execute_query("MATCH (n) WHERE n.corpus = $c OR $c IN n.corpora DETACH DELETE n", c=corpus)
@@ -157,19 +157,16 @@ def with_row(rows: dict[str, list[Any]], member: str, *more: Any) -> dict[str, l
     return {**rows, member: [*rows[member], *more]}
 
 
-MIGRATIONS = [
-    {"key": "m1", "labels": ["__Neo4jMigration"], "properties": {"version": "BASELINE"}},
-    {"key": "m2", "labels": ["__Neo4jMigration"], "properties": {"version": "9999", "type": "CYPHER"}},
-]
-PERSON = {"key": "p", "labels": ["Person"], "properties": {"name": "forged"}}
-
-
-@pytest.mark.parametrize("forged", [MIGRATIONS, [PERSON]], ids=["migrations", "a person"])
-def test_nodes_that_are_no_corpus_are_refused(place: Place, forged: list[Any]) -> None:
-    label = forged[0]["labels"][0]
-    line = len(place.rows[NODES]) + 1
-    with place.untouched(place.mine), pytest.raises(ArchiveError, match=rf"nodes.jsonl, line {line}: .*'{label}'"):
-        place.client.import_corpus(place.forged(with_row(place.rows, NODES, *forged)))
+def test_what_is_no_part_of_a_corpus_is_refused(place: Place) -> None:
+    """No line can name a label, a relationship, or another corpus."""
+    for member, rows in place.rows.items():
+        for more in ({"labels": ["__Neo4jMigration"]}, {"corpus": place.other}, {"run": "x"}, {"version": "9999"}):
+            forged = with_row(place.rows, member, {**rows[0], **more})
+            with (
+                place.untouched(place.mine),
+                pytest.raises(ArchiveError, match=rf"{member}, line .*{next(iter(more))}"),
+            ):
+                place.client.import_corpus(place.forged(forged))
     assert place.inside(place.mine) == 0
     place.client.migrate()
     place.is_sound()
@@ -177,44 +174,33 @@ def test_nodes_that_are_no_corpus_are_refused(place: Place, forged: list[Any]) -
 
 def test_names_merged_in_a_circle_are_refused(place: Place) -> None:
     circle = {"golden falcon": "silver falcon", "silver falcon": "bronze falcon", "bronze falcon": "golden falcon"}
-    rows = [
-        {"key": f"circle-{key}", "labels": ["Alias"], "properties": {"key": key, "into": into}}
-        for key, into in circle.items()
-    ]
-    with place.untouched(place.mine), pytest.raises(ArchiveError, match=r"Alias '\w+ falcon': it was merged into"):
-        place.client.import_corpus(place.forged(with_row(place.rows, NODES, *rows)))
+    rows = [{"key": key, "into": into} for key, into in circle.items()]
+    with place.untouched(place.mine), pytest.raises(ArchiveError, match=r"names.jsonl: '\w+ falcon' was merged into"):
+        place.client.import_corpus(place.forged(with_row(place.rows, NAMES, *rows)))
     assert place.inside(place.mine) == 0
-    place.client.import_corpus(place.forged(with_row(place.rows, NODES, *rows[:2])))
+    place.client.import_corpus(place.forged(with_row(place.rows, NAMES, *rows[:2])))
     place.is_sound()
     place.client.delete(corpus=place.mine)
 
 
 def test_the_numbers_of_a_corpus_are_those_of_its_text(place: Place) -> None:
-    """They count in the ranking of all corpora."""
+    """They count in the ranking of all corpora. An archive has none of them."""
     found = place.client.retrieve("Where is the golden falcon?", corpus=place.other)
+    for more in ({"terms": ["falcon"]}, {"term_windows": [2**40]}, {"window_weights": [1e12]}):
+        with place.untouched(place.mine), pytest.raises(ArchiveError, match=r"chunks.jsonl, line"):
+            place.client.import_corpus(place.forged(with_row(place.rows, CHUNKS, {**place.rows[CHUNKS][0], **more})))
     rows = deepcopy(place.rows)
-    [corpus] = [row["properties"] for row in rows[NODES] if row["labels"] == ["Corpus"]]
-    right = {name: corpus[name] for name in ("chunks", "windows", "revision")}
-    corpus["windows"] = "boom"
-    with place.untouched(place.mine), pytest.raises(ArchiveError, match="Corpus: property 'windows'"):
-        place.client.import_corpus(place.forged(rows))
-    corpus.update(chunks=2**40, windows=2**40)
-    told = deepcopy(rows)
-    next(row for row in told[NODES] if row["labels"] == ["Chunk"])["properties"]["terms"] = ["falcon"]
-    with place.untouched(place.mine), pytest.raises(ArchiveError, match="Chunk: property 'terms'"):
-        place.client.import_corpus(place.forged(told))
-    told = deepcopy(rows)
-    told[NODES].append({"key": "t", "labels": ["Term"], "properties": {"term": "falcon", "windows": 2**40}})
-    with place.untouched(place.mine), pytest.raises(ArchiveError, match="Term"):
-        place.client.import_corpus(place.forged(told))
+    rows[CHUNKS][0]["tokens"] = 2**40
     with place.untouched(place.mine):
         place.client.import_corpus(place.forged(rows))
-        query = "MATCH (c:Corpus {corpus: $c}) RETURN c {.chunks, .windows, .revision} AS c"
-        assert place.driver.execute_query(query, c=place.mine).records[0]["c"] == right
+        query = "MATCH (c:Corpus {corpus: $c}) RETURN c.chunks AS chunks, c.windows AS windows"
+        [counted] = place.driver.execute_query(query, c=place.mine).records
+        windows = sum(len(chunk["windows"]) for chunk in rows[CHUNKS])
+        assert (counted["chunks"], counted["windows"]) == (len(rows[CHUNKS]), windows)
         query = "MATCH (t:Term {corpus: $c}) RETURN t.term AS term, t.windows AS windows"
         terms = {row["term"]: row["windows"] for row in place.driver.execute_query(query, c=place.mine).records}
         assert "falcon" not in terms
-        assert 0 < terms["alic"] <= right["windows"]
+        assert 0 < terms["alic"] <= windows
         assert place.client.retrieve("Where is the golden falcon?", corpus=place.other) == found
         place.client.delete(corpus=place.mine)
 
@@ -222,18 +208,14 @@ def test_the_numbers_of_a_corpus_are_those_of_its_text(place: Place) -> None:
 def test_cached_replies_are_those_of_their_corpus(place: Place) -> None:
     """Another corpus with the same text pays for its summaries itself, and has its own."""
     victim = f"{place.mine}-victim"
-    rows = {
-        **place.rows,
-        SUMMARIES: [{"properties": {**one["properties"], "text": POISON}} for one in place.rows[SUMMARIES]],
-    }
+    replies = [one for one in place.rows[REPLIES] if not one["key"].startswith("added-")]
+    rows = {**place.rows, REPLIES: [{**one, "text": POISON} for one in replies]}
     first = cache_key(victim)
     with place.untouched(place.mine):
         place.client.import_corpus(place.forged(rows))
-        stolen = [
-            {"properties": {**one["properties"], "key": first + one["properties"]["key"]}} for one in rows[SUMMARIES]
-        ]
-        with pytest.raises(ArchiveError, match=r"summaries.jsonl, line 1: .*'key'"):
-            place.client.import_corpus(place.forged({**rows, SUMMARIES: stolen}), corpus=f"{place.mine}-2")
+        stolen = [{**one, "key": first + one["key"]} for one in rows[REPLIES]]
+        with pytest.raises(ArchiveError, match=r"replies.jsonl, line 1: .*'key'"):
+            place.client.import_corpus(place.forged({**rows, REPLIES: stolen}), corpus=f"{place.mine}-2")
     documents = [from_text(text, corpus=victim, source=f"{name}.txt") for name, text in TEXTS.items()]
     report = place.client.index(documents, corpus=victim)
     assert sum(one.remembered for one in report.spending.values()) == 0
@@ -254,26 +236,14 @@ STRANGE: list[Any] = [
     *({}, {"float": "nan"}, {"float": "inf"}, {"x": 1}, {"bytes": ""}, {"bytes": "eJwDAAAAAAE="}, {"bytes": "!"}),
     *({"float32": ""}, {"float32": "AAAA"}, {"Date": "2020-01-01"}, {"DateTime": "x"}, {"Duration": "P"}),
 ]  # fmt: skip
-LABELS = [
-    *contents.NODES,
-    contents.UNCOUNTED,
-    "Person",
-    "E2GKey",
-    "E2GImported",
-    "StagedDocument",
-    "__Neo4jMigration",
-    "",
-]
-TYPES = [*contents.RELATIONSHIPS, "ACTED_IN", "MIGRATED_TO", "STANDS_FOR", ""]
 KINDS = [
-    *("drop", "repeat", "swap", "label", "labels", "type", "ends", "turn"),
-    *("value", "value", "value", "like", "like", "nudge", "nudge", "nudge", "remove", "rename", "corpus", "source"),
-]  # fmt: skip
+    *("drop", "repeat", "swap", "value", "value", "value", "like", "like", "nudge", "nudge", "nudge"),
+    *("remove", "rename", "corpus", "source", "layers", "fingerprint"),
+]
 
 at = st.integers(0, 2**20)
-changes = st.tuples(
-    st.sampled_from(KINDS), st.sampled_from([NODES, NODES, RELATIONSHIPS, SUMMARIES]), at, at, at
-)  # what, where, and three numbers that choose a line, a property or line, and a value
+changes = st.tuples(st.sampled_from(KINDS), st.sampled_from(sorted(MEMBERS)), at, at, at)
+"""What, where, and three numbers that choose a line, a field or line, and a value."""
 
 
 def change(
@@ -284,51 +254,37 @@ def change(
     lines = rows[member]
     if not lines:
         return
-    # nodes of rare labels are chosen as often as others
-    if member != SUMMARIES:
-        kinds = sorted({str(row.get("labels") or row.get("type")) for row in lines})
-        of_kind = [row for row in lines if str(row.get("labels") or row.get("type")) == kinds[line % len(kinds)]]
-    else:
-        of_kind = lines
-    row = of_kind[line // 97 % len(of_kind)]
-    other_row = of_kind[value // 89 % len(of_kind)]
-    properties = row["properties"]
-    names = sorted(properties) or ["x"]
+    row, other_row = lines[line % len(lines)], lines[value // 89 % len(lines)]
+    names = sorted(row) or ["x"]
     chosen = names[name % len(names)]
     match kind:
         case "drop":
             lines.remove(row)
         case "repeat":
-            lines.append(deepcopy(row) | ({"key": f"again {value}"} if member == NODES and value % 2 else {}))
+            lines.append(deepcopy(row))
         case "swap":
             place = lines.index(row)
             lines[place], lines[name % len(lines)] = lines[name % len(lines)], lines[place]
-        case "label" if member == NODES:
-            row["labels"] = [LABELS[value % len(LABELS)]]
-        case "labels" if member == NODES:
-            row["labels"] = [*row["labels"], LABELS[value % len(LABELS)]]
-        case "type" if member == RELATIONSHIPS:
-            row["type"] = TYPES[value % len(TYPES)]
-        case "ends" if member == RELATIONSHIPS:
-            row["ab"[value % 2]] = other_row["ab"[name % 2]]
-        case "turn" if member == RELATIONSHIPS:
-            row["a"], row["b"] = row["b"], row["a"]
         case "value":
-            properties[chosen] = STRANGE[value % len(STRANGE)]
+            row[chosen] = STRANGE[value % len(STRANGE)]
         case "like":
-            properties[chosen] = other_row["properties"].get(chosen)
+            row[chosen] = other_row.get(chosen)
         case "nudge":
-            properties[chosen] = nudged(properties.get(chosen), value)
+            row[chosen] = nudged(row.get(chosen), value)
         case "remove":
-            properties.pop(chosen, None)
+            row.pop(chosen, None)
         case "rename":
-            every = sorted({one for each in lines for one in each["properties"]} | {"corpus", "corpora", "run", "x"})
-            properties[every[value % len(every)]] = properties.pop(chosen, None)
+            every = sorted({one for each in lines for one in each} | {"corpus", "corpora", "run", "x"})
+            row[every[value % len(every)]] = row.pop(chosen, None)
         case "corpus":
             named = {"corpus": other, "corpus_key": corpus_key(other), "key": cache_key(other, "0" * 64)}
-            properties.update({one: named[one] for one in named if one in properties})
+            row.update({one: named[one] for one in named if one in row})
         case "source":
             manifest["corpus"] = other if value % 2 else manifest["corpus"]
+        case "layers" | "fingerprint":
+            said = manifest[kind]
+            field = sorted(said)[name % len(said)]
+            said[field] = nudged(said[field], value)
 
 
 def nudged(value: Any, by: int) -> Any:
@@ -339,7 +295,9 @@ def nudged(value: Any, by: int) -> Any:
         case int() | float():
             return value + (-2, -1, 1, 2, 10)[by % 5]
         case str():
-            return (value[1:], value + "x", value[:-1], value.upper(), value * 2)[by % 5]
+            place = by // 7 % max(1, len(value))
+            spoilt = value[:place] + ("A" if value[place : place + 1] != "A" else "B") + value[place + 1 :]
+            return (value[1:], value + "x", value[:-1], value.upper(), value * 2, spoilt, value[:-4])[by % 7]
         case list() if value:
             place = by // 5 % len(value)
             return (
@@ -349,10 +307,9 @@ def nudged(value: Any, by: int) -> Any:
                 [*value[:place], nudged(value[place], by), *value[place + 1 :]],
                 [],
             )[by % 5]
-        case {"bytes": str(packed)} | {"float32": str(packed)}:
-            place = by // 4 % max(1, len(packed))
-            changed = packed[:place] + ("A" if packed[place : place + 1] != "A" else "B") + packed[place + 1 :]
-            return {next(iter(value)): (changed, packed[:-4], packed + packed, packed[4:])[by % 4]}
+        case dict() if value:
+            name = sorted(value)[by // 5 % len(value)]
+            return {**value, name: nudged(value[name], by)}
     return value
 
 
@@ -370,7 +327,7 @@ def test_a_forged_archive_is_refused_or_a_sound_corpus(
     rows, manifest = deepcopy(place.rows), deepcopy(place.manifest)
     for one in wanted:
         change(rows, manifest, one, place.other)
-    manifest["documents"] = sum("Document" in row["labels"] for row in rows[NODES])
+    manifest["documents"] = len(rows[DOCUMENTS])
     file = place.forged(rows, manifest)
     client = place.client
     with place.untouched(corpus):

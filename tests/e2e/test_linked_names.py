@@ -15,8 +15,8 @@ from neo4j import Driver
 
 from e2g_neo4j import E2G
 from e2g_neo4j.documents.files import from_text
-from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.indexing import merge_overrides, pipeline
+from e2g_neo4j.indexing.archive.contents import Format
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.requests import Write
 from e2g_neo4j.types.documents import SourceDocument

@@ -546,10 +546,10 @@ def test_a_corpus_is_exported_and_imported(remote: RemoteE2G, tmp_path: Path) ->
     remote.delete(corpus="copy")
 
 
-FORGED: dict[str, tuple[str, str]] = {  # what is replaced in the lines of nodes
+FORGED: dict[str, tuple[str, str]] = {  # what is replaced in the lines of chunks
     "numbers of a corpus": ('"windows":', '"windows":"boom","x":'),
-    "a migration": ('"labels":["Window"]', '"labels":["__Neo4jMigration"]'),
-    "a person": ('"labels":["Window"]', '"labels":["Person"]'),
+    "a migration": ('"tokens":', '"labels":["__Neo4jMigration"],"tokens":'),
+    "another corpus": ('"tokens":', '"corpus":"library","tokens":'),
 }
 
 
@@ -561,14 +561,14 @@ def test_a_forged_archive_is_refused_and_harms_nobody(
     remote.export_corpus(tmp_path / "library.zip", corpus="library")
     with zipfile.ZipFile(tmp_path / "library.zip") as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    nodes = members["nodes.jsonl"].replace(old.encode(), new.encode())
-    assert nodes != members["nodes.jsonl"]
+    chunks = members["chunks.jsonl"].replace(old.encode(), new.encode())
+    assert chunks != members["chunks.jsonl"]
     manifest = json.loads(members["manifest.json"])
-    manifest["members"]["nodes.jsonl"] |= {"bytes": len(nodes), "sha256": sha256(nodes).hexdigest()}
+    manifest["members"]["chunks.jsonl"] |= {"bytes": len(chunks), "sha256": sha256(chunks).hexdigest()}
     with zipfile.ZipFile(tmp_path / "forged.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in (members | {"nodes.jsonl": nodes, "manifest.json": json.dumps(manifest).encode()}).items():
+        for name, data in (members | {"chunks.jsonl": chunks, "manifest.json": json.dumps(manifest).encode()}).items():
             archive.writestr(name, data)
-    with RemoteE2G(service.url, keys["team"]) as team, pytest.raises(ArchiveError, match=r"nodes.jsonl, line \d+: "):
+    with RemoteE2G(service.url, keys["team"]) as team, pytest.raises(ArchiveError, match=r"chunks.jsonl, line \d+: "):
         team.import_corpus(tmp_path / "forged.zip", corpus="team-forged")
     with service.client(keys["all"]) as http:
         assert http.get("/readyz").status_code == 200

@@ -218,9 +218,7 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
                 transaction.run(load(statement), parameters).consume()
         models = {"corpus": corpus, "vectors": "", "unsuffixed": True, **asdict(MODELS)}
         transaction.run(load("index/set_fingerprint"), models).consume()
-        transaction.run(load("archive/reserve"), corpus=corpus, run="a run").consume()
-        staged: dict[str, Any] = {"key": "1", "labels": ["StagedDocument"], "properties": {}, "embedding": None}
-        transaction.run(load("archive/create_nodes"), corpus=corpus, fulltext=False, rows=[staged]).consume()
+        transaction.run(load("archive/begin"), corpus=corpus, archive="a hash", run="r").consume()
         transaction.run(
             "CREATE (:Entity)-[:REFERS_TO {method: 'exact', score: 1.0, property: ''}]->"
             "(:Entity {title: '', label: ''}), "
@@ -234,7 +232,7 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
             "-[:QUOTES]->(:Chunk) "
             "CREATE (c)-[:PARENT]->(:Community) CREATE (:Corpus {communities: 1, clusters: 1, entity_vectors: 1}) "
             "CREATE (:Entity {embedded_name: '', description: '', description_chunk: ''}), "
-            "(:Chunk {sentence_vectors: []}), (:Summary {notes_of: ''}), "
+            "(:Chunk {sentence_vectors: []}), (:Summary {notes_of: '', made_of: ''}), "
             "(:E2GIndex {unused: ['']}) "
             "CREATE (:Chunk)-[:IN_CLUSTER]->(:Cluster:OutdatedCluster:StagedCluster {run: '', level: 1, text: '', "
             "tokens: 1, chunks: 2, document: '', start: 0, end: 1, sha256: '', text_sha256: ''}) "
@@ -246,7 +244,8 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
             "->(:Entity), "
             "(:Corpus {typed: 1, typed_labels: [''], typed_types: [''], typed_patterns: [''], graph_schema: ''}), "
             "(:UnlinkedChunk)-[:REFERS_TO {kind: '', text: '', windows: [0]}]->"
-            "(:Document {losses: [''], title_key: '', link_starts: [0], link_ends: [1], link_targets: ['']})"
+            "(:Document {losses: [''], claimed_properties: '', title_key: '', link_starts: [0], link_ends: [1], "
+            "link_targets: ['']})"
         ).consume()
         cached = {"key": "1", "corpus": corpus, "text": "", "model": "", "prompt_tokens": 0, "completion_tokens": 0}
         transaction.run(load("index/cache_summary"), cached).consume()

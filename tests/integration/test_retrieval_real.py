@@ -460,18 +460,6 @@ def test_staged_and_removed_documents_are_not_found_in_any_mode(
         remove(driver, [corpus])
 
 
-def test_nothing_is_found_of_an_import_in_any_mode(
-    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str
-) -> None:
-    """Its chunks, windows and entities are written before its documents are published."""
-    corpora.append(corpus)
-    write_with_sentences(driver, corpus, [small_document(name, NAMES) for name in ("imported", "kept")])
-    statement = "MATCH (d:Document {corpus: $corpus, id: 'imported'}) REMOVE d:Document SET d:StagedDocument"
-    driver.execute_query(statement, corpus=corpus)
-    for mode in MODES:
-        assert found_in(driver, made_with, corpus, mode, [1.0]).keys() <= {("kept-c0",)}, mode
-
-
 # --- the wall between corpora ------------------------------------------------------------------------
 
 

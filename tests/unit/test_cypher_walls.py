@@ -11,7 +11,7 @@ from e2g_neo4j.runtime.cypher import Variant, header, load, statement_names
 
 OURS = re.compile(
     r"(?:Staged|Outdated|Uncounted)?(?:Document|Chunk|Window|Summary|Entity|Alias|Community|Cluster|Statement)"
-    r"|Corpus|Term|E2GRetired|E2GImport|E2GImported|E2GLinkedNames|E2GLock"
+    r"|Corpus|Term|E2GRetired|E2GLinkedNames|E2GLock"
 )
 """Labels of nodes that belong to a corpus."""
 

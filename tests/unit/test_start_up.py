@@ -52,6 +52,23 @@ def test_what_is_not_used_is_not_loaded(code: str, unused: set[str]) -> None:
     assert done.stdout == "[]\n"
 
 
+def test_numpy_has_one_thread_in_commands() -> None:
+    script = """
+import sys
+from contextlib import suppress
+from e2g_neo4j.cli import main
+assert "numpy" not in sys.modules
+sys.argv = ["e2g", "--version"]
+with suppress(SystemExit):
+    main()
+from threadpoolctl import threadpool_info
+pools = threadpool_info()
+print([pool["num_threads"] for pool in pools if pool["internal_api"] == "openblas" and "numpy" in pool["filepath"]])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[1]"
+
+
 @pytest.mark.full
 def test_spacy_finds_torch_in_processes_of_others() -> None:
     """thinc must not lose torch in a process that is not ours: pipelines with transformers need it."""

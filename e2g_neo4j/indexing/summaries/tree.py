@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from heapq import heappop, heappush
@@ -176,7 +176,7 @@ class _Tree:
         self._ids = [
             one.id.removeprefix(tree_input.document.id) for one in tree_input.chunks
         ]  # independent of the corpus
-        widths = list(_widths(len(tree_input.chunks), group_size))
+        widths = list(tree_widths(len(tree_input.chunks), group_size))
         self._written: list[list[_Node | None]] = [[None] * width for width in widths]
         self._missing = [
             [len(group) for group in _groups(range(below), group_size)] for below in widths[: len(widths) - 1]
@@ -250,25 +250,42 @@ class _Tree:
         return None if self._missing[level - 1][parent] else (-(level + 1), parent)
 
     def summaries(self) -> list[Summary]:
-        found: list[Summary] = []
-        below = [chunk.id for chunk in self._input.chunks]
-        for level, written in enumerate(self._written, 1):
-            ids: Counter[str] = Counter()
-            nodes = [node for node in written if node]
-            for index, (node, children) in enumerate(zip(nodes, _groups(below, self._group_size), strict=True)):
-                id = identity(f"{self._input.document.id}-s{level}", node.text, ids)
-                tokens = len(self._token_spans(node.text))
-                found.append(Summary(id, level, index, node.text, tokens, tuple(children), node.made_of, node.notes))
-            below = [summary.id for summary in found[-len(written) :]]
-        return found
+        levels = [
+            [(node.text, len(self._token_spans(node.text)), node.made_of, node.notes) for node in written if node]
+            for written in self._written
+        ]
+        chunks = [chunk.id for chunk in self._input.chunks]
+        return place_summaries(self._input.document.id, chunks, levels, self._group_size)
+
+
+def place_summaries(
+    document: str, chunks: Sequence[str], levels: Iterable[Sequence[tuple[str, int, str, bytes]]], group_size: int
+) -> list[Summary]:
+    """Return the summaries of a document, level by level, in reading order.
+
+    Args:
+        document: its id.
+        chunks: the ids of its chunks.
+        levels: text, tokens, `Summary.made_of` and notes of each node, by level.
+    """
+    found: list[Summary] = []
+    below = chunks
+    for level, nodes in enumerate(levels, 1):
+        seen: Counter[str] = Counter()
+        groups = _groups(below, group_size)
+        for index, ((text, tokens, made_of, notes), group) in enumerate(zip(nodes, groups, strict=True)):
+            id = identity(f"{document}-s{level}", text, seen)
+            found.append(Summary(id, level, index, text, tokens, tuple(group), made_of, notes))
+        below = [summary.id for summary in found[-len(nodes) :]]
+    return found
 
 
 def tree_size(chunks: int, group_size: int) -> int:
     """Return the number of summaries of a tree."""
-    return sum(_widths(chunks, group_size))
+    return sum(tree_widths(chunks, group_size))
 
 
-def _widths(chunks: int, group_size: int) -> Iterator[int]:
+def tree_widths(chunks: int, group_size: int) -> Iterator[int]:
     """Yield the number of nodes of each level, level 1 first."""
     if chunks < 2:
         return

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +39,30 @@ class Embedded:
     part_vectors: Vectors
 
 
+class KnownVectors:
+    """An embedding model, loaded on first use, and vectors of texts for which it is not asked.
+
+    Attributes:
+        known: the vectors, by the SHA-256 of the texts.
+    """
+
+    def __init__(self, load: Callable[[], Embedder], known: dict[str, NDArray[np.float32]]) -> None:
+        self._load, self.known = load, known
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._load(), name)
+
+    def embed_long(self, texts: Iterable[str]) -> Vectors:
+        keyed = [(text, sha256(text.encode()).hexdigest()) for text in texts]
+        if missing := {key: text for text, key in keyed if key not in self.known}:
+            self.known |= zip(missing, embed_long(self._load(), missing.values()), strict=True)
+        return np.stack([self.known[key] for _, key in keyed])
+
+
 def embed_long(embedder: Embedder, texts: Iterable[str]) -> Vectors:
     """Embed texts of any length, one vector per text. The shape is (number of texts, dimensions)."""
+    if isinstance(embedder, KnownVectors):
+        return embedder.embed_long(texts)
     rows = [one.vector for one in embed_with_parts(embedder, ((text, ()) for text in texts))]
     return np.stack(rows) if rows else np.empty((0, embedder.dimensions), np.float32)
 

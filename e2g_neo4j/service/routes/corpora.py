@@ -14,7 +14,7 @@ from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 
 from e2g_neo4j.graph import catalog
-from e2g_neo4j.graph.archive.format import Format
+from e2g_neo4j.indexing.archive.contents import Format
 from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer, check_wall
 from e2g_neo4j.service.problems import error_responses
 from e2g_neo4j.service.schemas import CorpusInfo, Name
@@ -84,7 +84,7 @@ async def import_corpus(
     file: Annotated[UploadFile, File(description="An archive from `export`.")],
     corpus: Annotated[Name, Form(description="The name of the new corpus.")],
 ) -> TaskInfo:
-    """Make a corpus from an archive, completely or not at all."""
+    """Make a corpus from an archive, or nothing if it fails."""
     check_wall(caller, [corpus])
     check_corpus_name(corpus)
     return await submit("import", corpus, {}, files=[file_parts(file)])
