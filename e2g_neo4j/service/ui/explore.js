@@ -4,12 +4,12 @@ import { documentAddress, entityAddress, goTo, viewAddress } from "./address.js"
 import { call, inCorpus } from "./api.js";
 import { announce, byId, counted, make, makeSvg, number, shortened, span } from "./dom.js";
 import { marked, termsOf } from "./excerpt.js";
+import { drawNetwork } from "./network.js";
 import { show } from "./problems.js";
 
 const LISTED = 50; // names
 const SUGGESTED = 5;
 const TYPES = ["person", "place", "organisation", "group", "event", "work", "name", "noun"]; // that have a colour
-const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 let latest = 0; // the number of the last address that was opened
 let drawn = ""; // what the card and the graph show
@@ -31,7 +31,6 @@ export function setUpExplore() {
     await navigator.clipboard.writeText(byId("statement").textContent);
     announce("Copied.");
   });
-  DARK.addEventListener("change", () => graph?.style(styles()));
 }
 
 /** Show what an address names: a corpus, a search, or an entity, with a link that is open. */
@@ -170,7 +169,7 @@ async function drawNeighbourhood(around) {
   const [centre] = around;
   const nodes = new Map();
   const links = new Map();
-  const addNode = ({ key, name, type }) => nodes.has(key) || nodes.set(key, { id: key, name, label: shortened(name, 24), type });
+  const addNode = ({ key, name, type }) => nodes.has(key) || nodes.set(key, { id: key, name, label: shortened(name, 24), type, colour: `type-${typeName(type)}` });
   const addLink = (a, b, { weight, sentences }) => links.set([a, b].sort().join("\n"), { source: a, target: b, weight, sentences });
   for (const one of around) {
     for (const node of [one, ...one.neighbours]) addNode(node);
@@ -186,25 +185,11 @@ async function drawNeighbourhood(around) {
   const statement = cypher.replace(/^\/\/.*\n/gm, "").replace(/\$(\w+)/g, (_, name) => JSON.stringify(parameters[name]));
   byId("statement").textContent = statement;
 
-  const { default: cytoscape } = await import("./cytoscape.js");
-  graph?.destroy();
-  const turn = (2 * Math.PI) / Math.max(1, nodes.size - 1);
-  graph = cytoscape({
-    container: byId("canvas"),
-    elements: [
-      ...[...nodes.values()].map((node, at) => ({
-        data: node,
-        classes: at ? "" : "centre",
-        position: at ? { x: 200 * Math.cos(at * turn), y: 140 * Math.sin(at * turn) } : { x: 0, y: 0 },
-      })),
-      ...data.map((link) => ({ data: link })),
-    ],
-    style: styles(),
-    layout: { name: "cose", animate: false, randomize: false, nodeRepulsion: () => 60000, idealEdgeLength: () => 70, padding: 24 },
-    userZoomingEnabled: false, // the wheel scrolls the page
-    userPanningEnabled: false,
-    boxSelectionEnabled: false,
-  });
+  graph = await drawNetwork(
+    byId("canvas"),
+    [...nodes.values()].map((data, at) => ({ data, classes: at ? "" : "centre" })),
+    [...links.values()].map((link) => ({ data: link })),
+  );
   graph.on("tap", "node", ({ target, originalEvent }) => {
     if (originalEvent.shiftKey) goTo(withNeighboursOf(target.id()));
     else goTo(entityAddress(here.corpus, target.data("name")));
@@ -218,31 +203,6 @@ const withNeighboursOf = (key) => entityAddress(here.corpus, here.name, { ...her
 function linkAddress(centre, { source, target }) {
   const [from, to] = target === centre ? [target, source] : [source, target];
   return entityAddress(here.corpus, here.name, { ...here.open, from: from === centre ? null : from, with: to });
-}
-
-function styles() {
-  const colours = getComputedStyle(document.documentElement);
-  const colour = (name) => colours.getPropertyValue(`--${name}`).trim();
-  return [
-    {
-      selector: "node",
-      style: {
-        label: "data(label)",
-        width: 16,
-        height: 16,
-        "background-color": (node) => colour(`type-${typeName(node.data("type"))}`),
-        color: colour("text"),
-        "font-size": 12,
-        "text-valign": "bottom",
-        "text-margin-y": 3,
-        "text-outline-color": colour("card"),
-        "text-outline-width": 2,
-      },
-    },
-    { selector: ".centre", style: { width: 26, height: 26, "border-width": 3, "border-color": colour("text"), "font-weight": "bold" } },
-    { selector: "edge", style: { width: (edge) => 1 + Math.min(5, Math.log2(1 + edge.data("sentences")) / 2), "line-color": colour("edge"), opacity: 0.55 } },
-    { selector: ".light", style: { display: "none" } },
-  ];
 }
 
 /** Hide the links that the slider leaves out, in the graph and in the table, and the names that only they link. */
