@@ -86,6 +86,7 @@ class _Document(Row):
     windows: Count | None = None
     persistence: Share | None = None
     losses: Texts | None = None
+    changed: Count | None = None
     link_starts: Counts | None = None
     link_ends: Counts | None = None
     link_targets: Texts | None = None
