@@ -203,7 +203,7 @@ def test_what_is_new_since_the_upload(page: Page, keep: Callable[[str], Path]) -
     sharing = page.locator("#sharing")
     expect(page.locator("#sharing-title")).to_be_focused()
     expect(sharing).to_contain_text(f"New with “{TITLE}”")
-    expect(sharing).to_contain_text("Changed ")
+    expect(sharing).to_contain_text("Last change: ")
     expect(sharing.get_by_role("link", name="Edith", exact=True)).to_be_visible()
     assert sharing.get_by_role("link", name="Luke Farran").count() == 0  # the log has him too
     page.screenshot(path=keep("new"), full_page=True)

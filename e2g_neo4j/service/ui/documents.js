@@ -2,7 +2,7 @@
 
 import { documentAddress, goTo, viewAddress } from "./address.js";
 import { call, inCorpus } from "./api.js";
-import { byId, counted, make, number } from "./dom.js";
+import { byId, counted, make, makeTime, number } from "./dom.js";
 import { offerRows } from "./downloads.js";
 import { setUpLayers, showLayers } from "./layers.js";
 import { setUpNames, showNames } from "./names.js";
@@ -160,7 +160,6 @@ function row(corpus, document) {
     else chosen.delete(id);
     showChosen();
   };
-  const when = changed && new Date(changed);
   const fresh = viewAddress("documents", { ...place(), new: id });
   const remove = () => deleteDocument(corpus, document, cell);
   const cell = make("td", { class: "task" }, make("button", { type: "button", "aria-label": `Delete ${title}`, onclick: remove }, "Delete"));
@@ -179,7 +178,7 @@ function row(corpus, document) {
     make("td", {}, language ?? "–"),
     make("td", { class: "number" }, visible ? number(characters) : "–"),
     make("td", { class: "number" }, number(chunks)),
-    make("td", {}, when ? make("time", { datetime: when.toISOString() }, when.toLocaleString()) : "–", visible ? make("a", { class: "source", href: fresh, "aria-label": `What is new with ${title}` }, "What is new") : ""),
+    make("td", {}, makeTime(changed), visible ? make("a", { class: "source", href: fresh, "aria-label": `What is new with ${title}` }, "What is new") : ""),
     mayWrite ? cell : null,
   );
 }

@@ -1,7 +1,7 @@
 // Layers of a corpus: what there is, and a task that makes more.
 
 import { call, inCorpus } from "./api.js";
-import { byId, counted, make, number } from "./dom.js";
+import { byId, make, number } from "./dom.js";
 import { clear, show } from "./problems.js";
 import { shownIn } from "./tasks.js";
 
@@ -44,8 +44,8 @@ async function count() {
   try {
     const { communities, clusters, statements, entities, entity_vectors: vectors } = await call("GET", inCorpus(corpus));
     if (corpus !== byId("corpus").value) return;
-    const parts = [communities ? `${number(communities)} communities` : "no communities", counted(clusters, "cluster"), counted(statements, "statement")];
-    byId("layers-note").textContent = `There are ${parts.join(", ")}, and vectors of ${number(vectors)} of ${counted(entities, "name")}.`;
+    const parts = [`Communities: ${number(communities)}`, `clusters: ${number(clusters)}`, `statements: ${number(statements)}`];
+    byId("layers-note").textContent = `${parts.join(", ")}, vectors of names: ${number(vectors)} of ${number(entities)}.`;
   } catch (problem) {
     show(problem);
   }

@@ -2,7 +2,7 @@
 
 import { entityAddress } from "./address.js";
 import { call, inCorpus } from "./api.js";
-import { byId, counted, make, number } from "./dom.js";
+import { byId, counted, make, makeTime, number } from "./dom.js";
 import { offerRows } from "./downloads.js";
 import { show } from "./problems.js";
 import { quoteItems } from "./quotes.js";
@@ -46,7 +46,7 @@ const entity = (corpus, { name, type, mentions }) => [
 
 function brought(corpus, { changed, losses }, names) {
   return [
-    make("p", {}, changed ? make("time", { datetime: new Date(changed).toISOString() }, `Changed ${new Date(changed).toLocaleString()}.`) : "It has not been indexed yet."),
+    make("p", {}, "Last change: ", makeTime(changed)),
     make("h4", {}, "What its file has and its text has not"),
     losses.length ? make("ul", {}, ...losses.map((one) => make("li", {}, one))) : make("p", {}, "Nothing that is known."),
     make("h4", {}, "Names that no other document has"),

@@ -1,7 +1,7 @@
 // Tasks: what changes a corpus, with its progress.
 
 import { call } from "./api.js";
-import { byId, counted, make, number, pause } from "./dom.js";
+import { byId, counted, make, makeTime, number, pause } from "./dom.js";
 import { offerRows } from "./downloads.js";
 import { clear, show } from "./problems.js";
 
@@ -179,13 +179,12 @@ function put(listed, { atEnd = false } = {}) {
   if (focused) (cell.querySelector("button") ?? byId("tasks")).focus();
   rows.set(task.id, { task, cell });
   if (known) return;
-  const created = new Date(task.created);
   const row = make(
     "tr",
     {},
     make("th", { scope: "row" }, KINDS[task.kind] ?? task.kind),
     make("td", {}, task.corpus),
-    make("td", {}, make("time", { datetime: created.toISOString() }, created.toLocaleString())),
+    make("td", {}, makeTime(task.created)),
     cell,
   );
   const body = byId("tasks").querySelector("tbody");
