@@ -27,12 +27,12 @@ export function setUpExplore() {
   byId("weight").addEventListener("input", () => {
     here.open.weight = Number(byId("weight").value) || null;
     history.replaceState(history.state, "", entityAddress(here.corpus, here.name, here.open));
-    hideLightLinks();
+    if (drawn) hideLightLinks();
   });
   byId("colours").addEventListener("change", () => {
     here.open.colours = byId("colours").value;
     history.replaceState(history.state, "", entityAddress(here.corpus, here.name, here.open));
-    colour();
+    if (drawn) colour();
   });
   byId("copy").addEventListener("click", async () => {
     await navigator.clipboard.writeText(byId("statement").textContent);
