@@ -105,6 +105,22 @@ def test_a_folder_a_text_and_an_address_come_in(page: Page, service: RunningServ
     }
 
 
+def test_what_is_dropped_comes_in(page: Page) -> None:
+    page.get_by_label("Into corpus").fill("dropped")
+    files = page.evaluate_handle(
+        """() => {
+          const data = new DataTransfer();
+          for (const name of ["one.txt", "two.txt"]) data.items.add(new File([`Ann Harper read ${name}.`], name));
+          return data;
+        }"""
+    )
+    page.locator("#drop").dispatch_event("drop", {"dataTransfer": files})
+    expect(page.locator("#dropped")).to_have_text("2 files dropped.")
+    page.get_by_role("button", name="Upload").click()
+    expect(uploads(page, "one.txt, two.txt")).to_contain_text("succeeded", timeout=DONE)
+    expect(page.locator("#dropped")).to_be_empty()
+
+
 def test_an_address_of_this_machine_is_not_fetched(page: Page) -> None:
     asked: list[str] = []
 

@@ -28,7 +28,7 @@ export function setUpUpload(done) {
       event.preventDefault();
       drop.classList.toggle("over", over);
       if (name !== "drop") return;
-      const entries = [...event.dataTransfer.items].map((one) => one.webkitGetAsEntry()).filter(Boolean);
+      const entries = [...event.dataTransfer.items].map((one) => one.webkitGetAsEntry() ?? one.getAsFile()).filter(Boolean);
       dropped = (await Promise.all(entries.map(filesOf))).flat();
       byId("dropped").textContent = `${counted(dropped.length, "file")} dropped.`;
     });
@@ -52,6 +52,7 @@ export function setUpUpload(done) {
 
 /** Return the files below an entry of what was dropped, each with its path. */
 async function filesOf(entry) {
+  if (entry instanceof File) return [entry];
   if (entry.isFile) {
     const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
     return [Object.assign(file, { path: entry.fullPath.slice(1) })];
