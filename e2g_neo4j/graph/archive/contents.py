@@ -32,6 +32,7 @@ Key = Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
 Line = Annotated[str, StringConstraints(max_length=10_000)]
 Text = Annotated[str, StringConstraints(max_length=2**22)]
 Count = Annotated[int, Field(ge=0, le=2**40)]
+Milliseconds = Annotated[int, Field(ge=0, le=2**52)]
 Number = Annotated[int, Field(ge=1, le=2**40)]
 Level = Annotated[int, Field(ge=1, le=50)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -86,7 +87,7 @@ class _Document(Row):
     windows: Count | None = None
     persistence: Share | None = None
     losses: Texts | None = None
-    changed: Count | None = None
+    changed: Milliseconds | None = None
     link_starts: Counts | None = None
     link_ends: Counts | None = None
     link_targets: Texts | None = None
