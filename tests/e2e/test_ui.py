@@ -562,7 +562,7 @@ def test_documents_are_listed_by_pages_and_state(page: Page) -> None:
     expect(page.get_by_role("button", name="Next page")).to_be_disabled()
     page.get_by_role("button", name="Previous page").click()
     expect(rows.first).to_contain_text("Paper 00")
-    page.get_by_label("State").select_option("failed")
+    page.get_by_label("State", exact=True).select_option("failed")
     expect(page.locator("#documents-note")).to_have_text("No documents.")
 
 
