@@ -26,7 +26,16 @@ the same number is in `cypher/query/link`, `cypher/query/connect`, `cypher/explo
 FOLDER_FILE = Path(".env")
 """The file of settings of the working directory, which may be somebody else's."""
 
-NOT_OF_A_FOLDER = ("home", "cluster", "prompts", "templates", "text_to_cypher", "spacy_model", "embedding_url")
+NOT_OF_A_FOLDER = (
+    "home",
+    "cluster",
+    "prompts",
+    "templates",
+    "text_to_cypher",
+    "fetch_pages",
+    "spacy_model",
+    "embedding_url",
+)
 """Settings that decide what code or statements run, which files are written or sent to a model, and which server gets a
 provider's key. FOLDER_FILE cannot set them. A Dask scheduler sends code, and a spaCy pipeline is imported."""
 
@@ -203,6 +212,9 @@ class Settings(BaseSettings):
     whole_page: bool = Field(False, description="Whether menus and the like of web pages are read too.")
     public_url: str | None = Field(
         None, pattern=r"^https?://[^/\s]+/?$", description="Address of the service for others, such as https://HOST."
+    )
+    fetch_pages: bool = Field(
+        False, description="Whether the service fetches files of the web, from public addresses, for who may upload."
     )
     upload_mb: int = Field(100, ge=1, description="Maximum size of an upload to the service, in MiB.")
     oidc_issuer: str | None = Field(

@@ -94,7 +94,10 @@ def snapshot(driver: Driver, corpus: str, *, exact: bool = False) -> Snapshot:
 
 
 def _held(properties: Mapping[str, Any], exact: bool) -> dict[str, Any]:
-    """A revision counts the changes of a history: whether layers are of the present one is compared."""
+    """A time is that of a history, and a revision counts its changes: whether layers are of the present one is
+    compared."""
+    if not exact:
+        properties = {name: value for name, value in properties.items() if name != "changed"}
     if not exact and "revision" in properties:
         revision = properties["revision"]
         properties = {name: value for name, value in properties.items() if name != "revision"}

@@ -8,7 +8,7 @@ SET d.title = row.title, d.source = row.source, d.sha256 = row.sha256, d.chunker
     d.extractor = row.extractor, d.characters = row.characters, d.tokens = row.tokens, d.chunks = row.chunks,
     d.windows = row.windows, d.persistence = row.persistence, d.losses = row.losses,
     d.link_starts = row.link_starts, d.link_ends = row.link_ends, d.link_targets = row.link_targets,
-    d.state = 'ready'
+    d.changed = timestamp(), d.state = 'ready'
 REMOVE d.run, d.work, d.error, d.claimed_properties, d.title_key
 FOREACH (properties IN CASE WHEN row.properties IS NULL THEN [] ELSE [row.properties] END |
   FOREACH (name IN [name IN keys(d) WHERE name STARTS WITH 'meta_'] | SET d[name] = null)

@@ -1,7 +1,7 @@
 // The documents that a name may stand for, as in `documents`, at most six: first those with this id or source, then those
 // of this file, then those with this title.
 // $corpus, $name, $path: the name as an absolute path
-// → id, title, source, state, why, visible, chunks, characters, tokens, properties, losses
+// → id, title, source, state, why, visible, chunks, characters, tokens, properties, losses, language, changed
 MATCH (d:Document {corpus: $corpus})
 WHERE d.id IS NOT NULL AND ($name IN [d.id, d.source, d.title] OR d.source IN [$path, 'upload:' + $name]
   OR d.source ENDS WITH '/' + $name)
@@ -10,4 +10,4 @@ ORDER BY rank, d.title, d.source LIMIT 6
 // include: document_state
 WITH d, state, why
 // include: document_rows
-RETURN id, title, source, state, why, visible, chunks, characters, tokens, properties, losses
+RETURN id, title, source, state, why, visible, chunks, characters, tokens, properties, losses, language, changed

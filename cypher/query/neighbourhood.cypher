@@ -1,7 +1,8 @@
 // The entities that share most sentences with an entity, names before nouns, at most $limit, and which of them share
-// sentences with each other.
+// sentences with each other. Their finest communities, those with most of them first; null if the corpus has none.
 // $corpus, $key, $limit
-// → key, name, type, neighbours: [{key, name, type, weight, sentences}], links: [{a, b, weight, sentences}]. a and b: keys
+// → key, name, type, neighbours: [{key, name, type, weight, sentences}], links: [{a, b, weight, sentences}],
+//   communities: [{id, title, keys: [key]}]. a and b: keys
 MATCH (e:Entity {corpus: $corpus, key: $key})
 WHERE e.chunks > 0
 CALL (e) {
@@ -16,4 +17,12 @@ RETURN e.key AS key, e.name AS name, e.type AS type, neighbours,
          MATCH (a)-[r:CO_OCCURS]->(b:Entity)
          WHERE b IN near
          RETURN {a: a.key, b: b.key, weight: r.weight, sentences: r.count} ORDER BY r.weight DESC, a.key, b.key
-       } AS links
+       } AS links,
+       CASE WHEN EXISTS { MATCH (c:Community {corpus: $corpus}) WHERE c.id IS NOT NULL } THEN COLLECT {
+         UNWIND [e] + near AS n
+         MATCH (n)-[:IN_COMMUNITY]->(c:Community)
+         WITH n, c ORDER BY c.level, c.id
+         WITH n, collect(c)[0] AS c
+         WITH c, collect(n.key) AS keys ORDER BY size(keys) DESC, c.id
+         RETURN {id: c.id, title: c.title, keys: keys}
+       } END AS communities

@@ -1,11 +1,12 @@
 // The chunks that mention both entities of a pair most often, with the packed extraction that has their sentences, and
-// the keys of all names that resolve to the entities in the chunk's document.
-// $corpus, $pairs: [{a, b}]: keys of entities, $limit: number of chunks per pair
+// the keys of all names that resolve to the entities in the chunk's document. A pair may be twice the same entity.
+// $corpus, $pairs: [{a, b}]: keys of entities, $document: only of this one, null for all, $limit: chunks per pair
 // → a, b, chunk, document, title, start, end, notes, names_a: [key], names_b: [key]
 UNWIND $pairs AS pair
 CALL (pair) {
-  MATCH (x:Entity {corpus: $corpus, key: pair.a})-[m:FROM_CHUNK]->(c:Chunk)<-[n:FROM_CHUNK]-
-        (y:Entity {corpus: $corpus, key: pair.b})
+  MATCH (x:Entity {corpus: $corpus, key: pair.a})-[m:FROM_CHUNK]->(c:Chunk)
+  WHERE $document IS NULL OR c.document = $document
+  MATCH (c)<-[n:FROM_CHUNK]-(y:Entity {corpus: $corpus, key: pair.b})
   RETURN x, y, c, CASE WHEN m.count < n.count THEN m.count ELSE n.count END AS times
   ORDER BY times DESC, c.document, c.index LIMIT toInteger($limit)
 }

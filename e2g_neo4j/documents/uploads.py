@@ -44,6 +44,7 @@ def read_upload(
     check: Callable[[], object] = lambda: None,
     *,
     title: str | None = None,
+    source: str | None = None,
     report: ReadingReport | None = None,
 ) -> list[SourceDocument]:
     """Read the documents of an uploaded file. The source is `upload:NAME`, of JSON Lines `upload:NAME#ID`.
@@ -53,6 +54,7 @@ def read_upload(
         name: what the client calls it; it stands for the path in titles and messages.
         corpus: the corpus that the documents will belong to.
         title: the title of the document; None: the one that the file has, or else its name.
+        source: what to use instead of `upload:NAME`.
 
     Raises:
         ReadingError: the file cannot be read.
@@ -62,7 +64,7 @@ def read_upload(
     def rename_file(message: str) -> str:
         return message.replace(str(path), quote_path(name)).replace(str(path.parent), "")
 
-    source = f"{UPLOAD}{name}"
+    source = source or f"{UPLOAD}{name}"
     if len(utf8(source, "The name of the file")) > LONGEST_SOURCE:
         raise ReadingError(
             f"The name {quote_path(source[:60])}… has more than {LONGEST_SOURCE} bytes. Give a shorter one."

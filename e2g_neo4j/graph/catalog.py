@@ -24,11 +24,15 @@ from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.documents import UPLOAD
 from e2g_neo4j.types.graph import (
     Alias,
+    CommunityCard,
+    CommunityRef,
     DescriptionSource,
     DocumentMentions,
     EntityCard,
     EntityInfo,
     LinkedNode,
+    Member,
+    NearCommunity,
     Neighbour,
     Neighbourhood,
     NeighbourLink,
@@ -58,6 +62,9 @@ CARD_NEIGHBOURS = 10
 
 CARD_ROWS = 20
 """Documents, and nodes of the user's graph, that the card of an entity shows."""
+
+MEMBERS = 100
+"""Members and parts of a community that its card shows."""
 
 LONGEST_TEXT = 2**62
 """More characters than any document has, within the integers of Neo4j."""
@@ -113,12 +120,13 @@ def find_document(name: str, corpus: str) -> Operation[DocumentInfo]:
 
 
 def document_page(
-    corpus: str, *, state: State | None = None, limit: int, after: str | None = None
+    corpus: str, *, state: State | None = None, newest: bool = False, limit: int, after: str | None = None
 ) -> Operation[tuple[list[DocumentInfo], bool]]:
     """Return some documents of a corpus, by title, and whether there are more.
 
     Args:
         state: that of the documents; None: any.
+        newest: put those first that changed last.
         limit: how many at most. A page whose properties have PAGE_BYTES is shorter.
         after: the id of the last document of the page before.
 
@@ -129,7 +137,8 @@ def document_page(
     last, bytes = after, 0
     while len(found) <= limit and bytes < PAGE_BYTES:
         some = min(PAGE_ROWS, limit + 1 - len(found))
-        rows = yield Read("query/document_page", {"corpus": corpus, "state": state, "after": last, "limit": some})
+        options = {"corpus": corpus, "state": state, "newest": newest, "after": last, "limit": some}
+        rows = yield Read("query/document_page", options)
         found += map(document_info, rows)
         if len(rows) < some:
             break
@@ -293,13 +302,47 @@ def describe_neighbourhood(corpus: str, name: str, limit: int) -> Operation[Neig
     if not rows:
         raise entity_not_found(corpus, name)
     row = dict(rows[0])
+    communities = row.pop("communities")
     return Neighbourhood(
         neighbours=tuple(Neighbour(**one) for one in row.pop("neighbours")),
         links=tuple(NeighbourLink(**one) for one in row.pop("links")),
+        communities=None
+        if communities is None
+        else tuple(NearCommunity(**{**one, "keys": tuple(one["keys"])}) for one in communities),
         cypher=load("explore/neighbours"),
         parameters={"corpus": corpus, "name": key, "limit": limit},
         **row,
     )
+
+
+def describe_community(corpus: str, id: str) -> Operation[CommunityCard]:
+    """Return what a corpus tells about a community. Raises NotFoundError if it has none with this id."""
+    rows = yield Read("query/community", {"corpus": corpus, "community": id, "limit": MEMBERS})
+    if not rows:
+        yield from check_corpus(corpus)
+        raise NotFoundError(
+            f"The corpus {corpus!r} has no community {id!r}: it may have been made again of other entities since; "
+            "open a name to see the present ones."
+        )
+    row = dict(rows[0])
+    within = row.pop("within")
+    return CommunityCard(
+        members=tuple(Member(**one) for one in row.pop("members")),
+        within=CommunityRef(**within) if within else None,
+        parts=tuple(CommunityRef(**one) for one in row.pop("parts")),
+        **row,
+    )
+
+
+def shared_entities(corpus: str, documents: Sequence[str], only: bool, limit: int) -> Operation[list[EntityInfo]]:
+    """Return the entities that all of some documents mention, and with `only` no other document: names before nouns,
+    those in fewest documents first. Raises NotFoundError if one of the documents is not there."""
+    for one in documents:
+        yield from document(corpus, one)
+    rows = yield Read(
+        "query/shared_entities", {"corpus": corpus, "documents": list(documents), "only": only, "limit": limit}
+    )
+    return [_entity(row) for row in rows]
 
 
 def _entity(row: Mapping[str, Any]) -> EntityInfo:

@@ -29,7 +29,7 @@ OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
     label: frozenset(properties.split())
     for label, properties in {
         "Document": "corpus id source title sha256 characters tokens chunks windows persistence losses state run "
-        "work error chunker extractor",
+        "work error chunker extractor changed",
         "Chunk": "corpus corpus_key id document index level text start end tokens page heading terms embedding notes "
         "own told sentence_vectors term_windows window_headings window_shares window_weights",
         "Window": "corpus corpus_key id document index text start end embedding",

@@ -65,7 +65,7 @@ def connect(corpus: str, a: str, b: str, hops: int) -> Operation[tuple[Step, ...
     if not found["names"]:
         return ()
     pairs = [{"a": one, "b": other} for one, other in pairwise(found["keys"])]
-    chunks = yield Read("query/shared_chunks", {"corpus": corpus, "pairs": pairs, "limit": CHUNKS})
+    chunks = yield Read("query/shared_chunks", {"corpus": corpus, "pairs": pairs, "document": None, "limit": CHUNKS})
     chosen = [_sentences([one for one in chunks if one["a"] == pair["a"] and one["b"] == pair["b"]]) for pair in pairs]
     quotes = yield from _read_quotes(corpus, chosen)
     return tuple(
@@ -74,11 +74,13 @@ def connect(corpus: str, a: str, b: str, hops: int) -> Operation[tuple[Step, ...
     )
 
 
-def find_quotes(corpus: str, a: str, b: str, limit: int) -> Operation[list[Quote]]:
-    """Return sentences that mention two entities, by any of their names, in reading order: from the chunks that do most
-    often, none if no sentence mentions both. Raises NotFoundError if the corpus has no such entity."""
+def find_quotes(corpus: str, a: str, b: str, limit: int, document: str | None = None) -> Operation[list[Quote]]:
+    """Return sentences that mention two entities, by any of their names, or one if both are the same, in reading order:
+    from the chunks that do most often, of a document or of all. Raises NotFoundError if the corpus has no such
+    entity."""
     pair = {"a": (yield from find_entity(corpus, a)), "b": (yield from find_entity(corpus, b))}
-    chunks = yield Read("query/shared_chunks", {"corpus": corpus, "pairs": [pair], "limit": limit})
+    options = {"corpus": corpus, "pairs": [pair], "document": document, "limit": limit}
+    chunks = yield Read("query/shared_chunks", options)
     [quotes] = yield from _read_quotes(corpus, [_sentences(chunks, limit)])
     return sorted(quotes, key=lambda one: (one.title, one.document, one.start))
 

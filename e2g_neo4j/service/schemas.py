@@ -184,6 +184,12 @@ class NewText(Body):
     properties: Given = None
 
 
+class NewPage(Body):
+    """A file of the web to index, by its address."""
+
+    url: Annotated[str, Field(max_length=2000, pattern=r"^https?://[^\s/?#@]+([/?#]\S*)?$")]
+
+
 class DocumentPage(BaseModel):
     """Some documents of a corpus. `cursor` continues the list; it is None at the end."""
 
@@ -289,11 +295,18 @@ class CreatedKey(BaseModel):
 
 
 class CallerInfo(BaseModel):
-    """Who sends a request: the id of the key, or `local` where none is needed, its scopes and corpora."""
+    """Who sends a request: the id of the key, or `local` where none is needed, its scopes and corpora.
+
+    Attributes:
+        chat: Whether the service has a chat model.
+        pages: Whether it fetches files of the web.
+    """
 
     key: str
     scopes: list[Scope]
     corpora: list[str]
+    chat: bool
+    pages: bool
 
 
 class Health(BaseModel):

@@ -19,8 +19,10 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from e2g_neo4j.async_client import AsyncE2G
+from e2g_neo4j.documents.fetching import fetch_file
 from e2g_neo4j.documents.files import ReadingReport
 from e2g_neo4j.documents.processes import SERVICE, limits_of
 from e2g_neo4j.documents.uploads import read_text, read_upload, suffix_of
@@ -90,7 +92,7 @@ class Run:
 
 async def _index(run: Run) -> dict[str, Any]:
     reading = ReadingReport()
-    documents = await _read_upload(run, reading)
+    documents = await (_read_page if "page" in run.parameters else _read_upload)(run, reading)
     reading.check(strict=bool(run.parameters.get("strict")), read=bool(documents))
     by_source: dict[str, SourceDocument] = {}
     for document in documents:
@@ -179,6 +181,17 @@ async def _read_upload(run: Run, report: ReadingReport, replaced: DocumentInfo |
             report.failed[UPLOAD + blob.name] = str(error)
         run.progress("parsing", number + 1, len(stored))
     return documents
+
+
+async def _read_page(run: Run, report: ReadingReport) -> list[SourceDocument]:
+    """Fetch the page of a task, and read it as an uploaded file."""
+    address, settings = run.parameters["page"], run.client.settings
+    file = run.folder / "e2gpage"
+    content_type = await fetch_file(address, file, settings.upload_mb * 2**20)
+    path = file.rename(file.with_suffix(suffix_of(urlsplit(address).path, content_type)))
+    limits = limits_of(settings, SERVICE)
+    read = partial(read_upload, path, address, run.corpus, limits, source=address, report=report)
+    return await in_stoppable_thread(read)
 
 
 async def _file(run: Run, blob: BlobInfo, suffix: str) -> Path:

@@ -222,6 +222,7 @@ class Neighbourhood:
         type: its type, see `EntityInfo`.
         neighbours: names before nouns, each by weight.
         links: which of the neighbours share sentences, by weight.
+        communities: the finest communities of all these, the largest first; None if the corpus has no communities.
         cypher: a statement that shows the neighbourhood in Neo4j Browser.
         parameters: those of the statement.
     """
@@ -231,8 +232,61 @@ class Neighbourhood:
     type: str | None
     neighbours: tuple[Neighbour, ...]
     links: tuple[NeighbourLink, ...]
+    communities: tuple[NearCommunity, ...] | None
     cypher: str
     parameters: Mapping[str, str | int]
+
+
+@dataclass(frozen=True, slots=True)
+class NearCommunity:
+    """A community and those of its members that a neighbourhood has, by their keys."""
+
+    id: str
+    title: str
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityRef:
+    """A community that another one is a part of, or has as a part."""
+
+    id: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """An entity of a community, and the number of chunks that mention it."""
+
+    key: str
+    name: str
+    type: str | None
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityCard:
+    """What a corpus tells about a community.
+
+    Attributes:
+        id: its id. Communities that are made again of the same entities keep it.
+        title: its title.
+        level: 1 for the finest.
+        text: its report.
+        entities: the number of its members.
+        members: up to 100 of them, those that most chunks mention first.
+        within: the community that it is a part of; None on the coarsest level.
+        parts: its communities of the next finer level, up to 100.
+    """
+
+    id: str
+    title: str
+    level: int
+    text: str
+    entities: int
+    members: tuple[Member, ...]
+    within: CommunityRef | None
+    parts: tuple[CommunityRef, ...]
 
 
 @dataclass(frozen=True, slots=True)

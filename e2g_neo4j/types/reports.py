@@ -336,6 +336,8 @@ class DocumentInfo:
         tokens: the length in tokens, 0 until the document is visible.
         properties: the properties that the user gave it.
         losses: what its file has and its text has not, such as "2 of 9 pages have no text (3, 7)".
+        language: the code of the language that it was read in; None until the document is visible.
+        changed: when its text or title last changed, in milliseconds since 1970, UTC; None until it is visible.
     """
 
     id: str
@@ -349,6 +351,8 @@ class DocumentInfo:
     tokens: int
     properties: Mapping[str, StoredProperty] = field(default_factory=dict, hash=False)
     losses: tuple[str, ...] = ()
+    language: str | None = None
+    changed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

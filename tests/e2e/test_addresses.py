@@ -105,13 +105,13 @@ def test_a_corpus_without_address_is_not_found_and_can_be_asked(
     for method, path in routes(url):
         body = {"into": "Nobody"} if path.endswith("/merges/{name}") else None
         for name in {encoded, encoded.lower(), encoded.replace(".", "%2E")}:
-            address = path.format(corpus=name, document=before[corpus][0].id, name="Nobody")
+            address = path.format(corpus=name, document=before[corpus][0].id, name="Nobody", community="none")
             status, text = sent(url, key, method, address, body)
             if method == "POST":
                 assert (status, json.loads(text)["code"]) == (422, "input")
                 assert "cannot be named" in text
             else:
-                unknown = path.format(corpus="nobody", document=before[corpus][0].id, name="Nobody")
+                unknown = path.format(corpus="nobody", document=before[corpus][0].id, name="Nobody", community="none")
                 expected = json.loads(sent(url, key, method, unknown, body)[1])
                 told = {**json.loads(text), "request_id": expected["request_id"]}
                 same = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ pytestmark = pytest.mark.timeout(600)
 
 CORPUS = "voyages and more"
 """A name that an address has to encode."""
+PLAIN = "without layers"
 
 LOG = "\n\n".join(
     f"On day {day} Luke Farran stood at the helm of the Averil. Josiah Quill had told Luke Farran about Port Hesk and "
@@ -56,7 +57,8 @@ def client(scratch: Connection) -> Iterator[E2G]:
             [from_text(text, corpus=CORPUS, source=source, title=title) for source, title, text in texts],
             corpus=CORPUS,
         )
-        client.enrich(corpus=CORPUS, layers=["descriptions"])
+        client.enrich(corpus=CORPUS, layers=["communities", "descriptions"])
+        client.index([from_text(LETTERS, corpus=PLAIN, source="memory:plain", title="Letters")], corpus=PLAIN)
         yield client
 
 
@@ -94,6 +96,13 @@ def opened(playwright: Playwright, service: RunningService, address: str = "") -
 def page(playwright: Playwright, service: RunningService) -> Iterator[Page]:
     with opened(playwright, service) as page:
         yield page
+
+
+@pytest.fixture
+def keep(tmp_path: Path) -> Callable[[str], Path]:
+    """Where a screenshot goes."""
+    folder = Path(os.environ.get("E2G_SCREENSHOTS", tmp_path))
+    return lambda name: folder / f"explore-{name}.png"
 
 
 def entity(name: str, more: str = "") -> str:
@@ -180,6 +189,88 @@ def test_a_question_is_sent_to_a_colleague(page: Page, playwright: Playwright, s
     page.reload()
     expect(page.locator("#evidence li").first).to_contain_text("Theodora Quill")
     expect(page.get_by_label("Question")).to_have_value(question)
+
+
+def test_what_is_new_since_the_upload(page: Page, keep: Callable[[str], Path]) -> None:
+    click(page, "Documents")
+    page.get_by_label("Order").select_option("last change first")
+    rows = page.locator("#documents tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.locator("time")).to_have_count(2)
+    times = rows.locator("time").evaluate_all("all => all.map(one => one.dateTime)")
+    assert times == sorted(times, reverse=True)
+    click(page, f"What is new with {TITLE}", "#documents")
+    sharing = page.locator("#sharing")
+    expect(page.locator("#sharing-title")).to_be_focused()
+    expect(sharing).to_contain_text(f"New with “{TITLE}”")
+    expect(sharing).to_contain_text("Last change: ")
+    expect(sharing.get_by_role("link", name="Edith", exact=True)).to_be_visible()
+    assert sharing.get_by_role("link", name="Luke Farran").count() == 0  # the log has him too
+    page.screenshot(path=keep("new"), full_page=True)
+
+
+def test_what_two_documents_share(
+    page: Page, playwright: Playwright, service: RunningService, keep: Callable[[str], Path]
+) -> None:
+    click(page, "Documents")
+    page.locator("#documents tbody tr").first.wait_for()
+    for box in page.locator("#documents tbody").get_by_role("checkbox").all():
+        box.check()
+    page.get_by_role("button", name="What do they share?").click()
+    sharing = page.locator("#sharing")
+    expect(sharing.locator("#sharing-text > ul > li").first).to_be_visible()
+    names = sharing.locator("#sharing-text > ul > li > a").all_inner_texts()
+    assert {"Luke Farran", "Theodora Quill", "Port Hesk"} <= set(names)
+    assert "Edith" not in names
+    first = sharing.locator("#sharing-text > ul > li").first
+    expect(first.locator("blockquote").first).to_contain_text(names[0])
+    documents = " ".join(first.locator(".card > .note").all_inner_texts())
+    assert "The log" in documents
+    assert TITLE in documents
+    page.screenshot(path=keep("shared"), full_page=True)
+    with opened(playwright, service, f"#{page.url.partition('#')[2]}") as other:
+        expect(other.locator("#sharing blockquote").first).to_contain_text(names[0])
+    click(page, "Luke Farran", "#sharing")
+    expect(page.locator("#entity-name")).to_have_text("Luke Farran")
+
+
+# --- communities -----------------------------------------------------------------------------------------
+
+
+def test_communities_have_colours_and_addresses(page: Page, playwright: Playwright, service: RunningService) -> None:
+    page.goto(f"{service.url}/ui/{entity('Luke Farran')}")
+    page.get_by_label("Colours").select_option("by community")
+    link = page.locator("#legend a").first
+    title = link.inner_text()
+    expect(page).to_have_url(re.compile("colours=communities"))
+    with service.client() as http:
+        path = f"/v1/corpora/{quote(CORPUS, safe='')}/neighbourhood/Luke%20Farran"
+        found = http.get(path).raise_for_status().json()["communities"]
+    colours = page.evaluate("Object.fromEntries(canvas._cyreg.cy.nodes().map(one => [one.id(), one.data('colour')]))")
+    for community in found:
+        assert len({colours[key] for key in community["keys"]}) == 1
+    assert len({colours[one["keys"][0]] for one in found}) == len(found)
+    page.reload()
+    expect(page.locator("#legend a").first).to_have_text(title)
+    link.click()
+    expect(page.locator("#community-title")).to_have_text(title)
+    expect(page.locator("#community-title")).to_be_focused()
+    expect(page.locator("#community .prose")).not_to_be_empty()
+    with opened(playwright, service, f"#{page.url.partition('#')[2]}") as other:
+        expect(other.locator("#community-title")).to_have_text(title)
+        name = other.locator("#community .found a").first.inner_text()
+        other.locator("#community .found a").first.click()
+        expect(other.locator("#entity-name")).to_have_text(name)
+        click(other, title, "#entity-card")
+        expect(other.locator("#community-title")).to_have_text(title)
+
+
+def test_a_corpus_without_communities_says_how_to_make_them(page: Page, service: RunningService) -> None:
+    page.goto(f"{service.url}/ui/#/corpora/{quote(PLAIN)}/entities/Port%20Hesk?colours=communities")
+    command = f"e2g enrich --corpus '{PLAIN}' --with communities"
+    expect(page.locator("#legend")).to_contain_text(command)
+    page.goto(f"{service.url}/ui/#/corpora/{quote(PLAIN)}/communities/gone")
+    expect(page.locator("#explore-note")).to_contain_text("is not there, or not any more")
 
 
 # --- addresses -------------------------------------------------------------------------------------------
@@ -304,21 +395,29 @@ def test_the_keyboard_is_enough(page: Page) -> None:
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 320)])
 def test_explore_is_accessible_and_fits(
-    page: Page, service: RunningService, scheme: Any, width: int, tmp_path: Path
+    page: Page, service: RunningService, scheme: Any, width: int, keep: Callable[[str], Path]
 ) -> None:
-    folder = Path(os.environ.get("E2G_SCREENSHOTS", tmp_path))
+    with service.client() as http:
+        path = f"/v1/corpora/{quote(CORPUS, safe='')}"
+        documents = [one["id"] for one in http.get(f"{path}/documents").json()["documents"]]
+        near = http.get(f"{path}/neighbourhood/Luke%20Farran").json()["communities"]
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 860})
     for name, address in (
         ("names", "#explore"),
         ("entity", entity("Luke Farran")),
         ("pair", entity("Luke Farran", "?with=josiah%20quill&more=port%20hesk")),
+        ("coloured", entity("Luke Farran", "?colours=communities")),
+        ("community", f"#/corpora/{quote(CORPUS, safe='')}/communities/{near[0]['id']}"),
+        ("new", f"#documents?corpus={quote(CORPUS)}&new={documents[0]}"),
+        ("shared", f"#documents?corpus={quote(CORPUS)}&both={documents[0]}&both={documents[1]}"),
         ("gone", entity("Josia Quil")),
     ):
         page.goto(f"{service.url}/ui/{address}")
-        ready = {"pair": "#pair-sentences li", "entity": "#canvas canvas"}.get(name, "#found li")
-        page.locator(ready).first.wait_for()
-        page.screenshot(path=folder / f"explore-{name}-{scheme}-{width}.png", full_page=True)
+        ready = {"pair": "#pair-sentences li", "entity": "#canvas canvas", "coloured": "#legend a"}
+        ready |= {"community": "#community li", "new": "#sharing li", "shared": "#sharing blockquote"}
+        page.locator(ready.get(name, "#found li")).first.wait_for()
+        page.screenshot(path=keep(f"{name}-{scheme}-{width}"), full_page=True)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         violations = Axe().run(page).response["violations"]
         assert [(name, one["id"], one["nodes"][0]["html"]) for one in violations] == []

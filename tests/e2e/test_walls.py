@@ -34,7 +34,7 @@ from e2g_neo4j.browser.guide import GuideServer
 from e2g_neo4j.cli.app import app
 from e2g_neo4j.errors import ConfigurationError, InputError, NotFoundError
 from e2g_neo4j.evaluation import Question, compare, evaluate
-from e2g_neo4j.graph.catalog import describe_neighbourhood
+from e2g_neo4j.graph.catalog import describe_community, describe_neighbourhood, shared_entities
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.service.connections import find_quotes
 from e2g_neo4j.types.ids import corpus_key
@@ -568,6 +568,12 @@ def test_what_explore_shows_is_of_its_own_corpus(clients, asked: Two) -> None:
     assert SECRET in [one.text for one in run(find_quotes(asked.other, "Ann Harper", "Dora Finch", 100))]
     with pytest.raises(NotFoundError):
         run(describe_neighbourhood(asked.mine, "Zyxelia Quorn", 100))
+    documents = [one.id for one in clients[E2G].documents(asked.mine)]
+    assert_nothing_of_the_other(asked, run(shared_entities(asked.mine, documents, True, 100)))
+    [first, *_] = run(describe_neighbourhood(asked.mine, "Ann Harper", 100)).communities
+    assert_nothing_of_the_other(asked, run(describe_community(asked.mine, first.id)))
+    with pytest.raises(NotFoundError):
+        run(shared_entities(asked.mine, [one.id for one in clients[E2G].documents(asked.other)], False, 100))
 
 
 # --- the command line --------------------------------------------------------------------------------

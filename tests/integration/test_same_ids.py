@@ -192,6 +192,9 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "other_names": [],
         "overrides": [["cid", "", "d0: cid, Title of d0"], ["mr harker", ""]],
         "state": None,
+        "newest": True,
+        "only": False,
+        "community": "above",
     }
 
 

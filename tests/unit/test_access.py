@@ -37,7 +37,7 @@ class Client:
     """
 
     def __init__(self) -> None:
-        self.settings = Settings(upload_mb=1)
+        self.settings = Settings(upload_mb=1, fetch_pages=True)
         self.models = Models(self.settings, FakeListChatModel(responses=["It was so [1]."]))
         self.asked: list[str] = []
         self.task: TaskInfo | None = None
@@ -89,8 +89,11 @@ async def http(client: Client) -> AsyncIterator[httpx.AsyncClient]:
 
 
 MESSAGES: dict[str, Any] = {"messages": [{"role": "user", "content": "Who?"}]}
-SAID = {"/v1/chat/completions": MESSAGES}
-"""Fields that may be absent, but without which nobody is asked."""
+SAID: dict[str, Any] = {
+    "/v1/chat/completions": MESSAGES,
+    "/v1/corpora/{corpus}/documents/fetch": {"url": "https://example.com/"},
+}
+"""Fields that may be absent, but without which nobody is asked, or whose form matters."""
 
 
 def requests(description: dict[str, Any], corpus: str) -> Iterator[tuple[str, dict[str, Any]]]:

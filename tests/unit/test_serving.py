@@ -77,6 +77,7 @@ DECISIVE = {
     "E2G_PROMPTS": "p",
     "E2G_TEMPLATES": "t",
     "E2G_TEXT_TO_CYPHER": "true",
+    "E2G_FETCH_PAGES": "true",
     "E2G_SPACY_MODEL": "s",
     "E2G_EMBEDDING_URL": "http://127.0.0.1:1",
 }

@@ -17,9 +17,11 @@ router = APIRouter(prefix="/v1", tags=["administration"])
 
 
 @router.get("/caller", responses=error_responses())
-async def caller_info(caller: Reader) -> CallerInfo:
-    """Return what the key of the request may do."""
-    return CallerInfo(key=caller.key, scopes=sorted(caller.scopes), corpora=list(caller.corpora))
+async def caller_info(request: Request, caller: Reader) -> CallerInfo:
+    """Return what the key of the request may do, and what the service can."""
+    settings = state_of(request).client.settings
+    can = {"chat": settings.chat_model is not None, "pages": settings.fetch_pages}
+    return CallerInfo(key=caller.key, scopes=sorted(caller.scopes), corpora=list(caller.corpora), **can)
 
 
 @router.get("/keys", responses=error_responses())

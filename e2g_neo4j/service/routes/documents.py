@@ -23,7 +23,7 @@ from e2g_neo4j.graph import catalog
 from e2g_neo4j.runtime.threads import in_stoppable_thread
 from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer, hide_in_document, hide_in_text
 from e2g_neo4j.service.problems import ProblemError, error_responses, fault_message
-from e2g_neo4j.service.schemas import MAX_BUDGET, DocumentPage, Given, NewText, TextDocuments
+from e2g_neo4j.service.schemas import MAX_BUDGET, DocumentPage, Given, NewPage, NewText, TextDocuments
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.streams import while_connected
 from e2g_neo4j.service.uploads import Submit, Upload, file_parts, text_parts
@@ -124,6 +124,19 @@ async def add_documents(
         return await submit("index", corpus, parameters, files=files)
 
 
+@router.post("/fetch", status_code=202, responses=error_responses(404))
+async def fetch_page(request: Request, corpus: VisibleCorpus, page: NewPage, _: Writer, submit: Submit) -> TaskInfo:
+    """Fetch a file of the web, and index it as if it were uploaded; its source is the address.
+
+    Only if the service has E2G_FETCH_PAGES, and only from public addresses, also after redirects.
+    """
+    check_corpus_name(corpus)
+    if not state_of(request).client.settings.fetch_pages:
+        detail = "This service fetches nothing from the web: upload the file. Its operator can set E2G_FETCH_PAGES."
+        raise ProblemError(403, "no_pages", detail)
+    return await submit("index", corpus, {"page": page.url})
+
+
 @uploads.put(
     "/{document}",
     status_code=202,
@@ -156,11 +169,12 @@ async def list_documents(
     corpus: VisibleCorpus,
     caller: Reader,
     state: State | None = None,
+    newest: Annotated[bool, Query(description="Put those first that changed last.")] = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[str | None, Query(max_length=100, description="From the reply before.")] = None,
 ) -> DocumentPage:
     """List the documents of a corpus, by title. A page with many properties has fewer than `limit`."""
-    asked = catalog.document_page(corpus, state=state, limit=limit, after=cursor)
+    asked = catalog.document_page(corpus, state=state, newest=newest, limit=limit, after=cursor)
     try:
         page, more = await state_of(request).client.runner.run(asked)
     except DocumentNotFoundError:

@@ -17,7 +17,7 @@ from e2g_neo4j.service.problems import error_responses
 from e2g_neo4j.service.schemas import NewAdoption, NewLayers, NewLinks, NewMerge, NewSplit
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import Submit
-from e2g_neo4j.types.graph import Alias, EntityCard, EntityInfo, Neighbourhood
+from e2g_neo4j.types.graph import Alias, CommunityCard, EntityCard, EntityInfo, Neighbourhood
 from e2g_neo4j.types.reports import ReferenceInfo
 from e2g_neo4j.types.service import TaskInfo
 
@@ -65,11 +65,31 @@ async def list_sentences(
     corpus: VisibleCorpus,
     _: Reader,
     a: Annotated[str, Query(max_length=1000, description="A name of an entity.")],
-    b: Annotated[str, Query(max_length=1000, description="A name of another one.")],
+    b: Annotated[str | None, Query(max_length=1000, description="A name of another one.")] = None,
+    document: Annotated[str | None, Query(max_length=1000, description="Only sentences of this document.")] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 25,
 ) -> list[Quote]:
-    """List sentences that mention two entities, from the chunks that do most often, in reading order."""
-    return await state_of(request).client.runner.run(find_quotes(corpus, a, b, limit))
+    """List sentences that mention an entity, or two, from the chunks that do most often, in reading order."""
+    return await state_of(request).client.runner.run(find_quotes(corpus, a, b or a, limit, document))
+
+
+@router.get("/shared-entities", responses=error_responses(404))
+async def list_shared_entities(
+    request: Request,
+    corpus: VisibleCorpus,
+    _: Reader,
+    document: Annotated[list[str], Query(min_length=1, max_length=10, description="Ids of documents.")],
+    only: Annotated[bool, Query(description="Only entities that no other document mentions.")] = False,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+) -> list[EntityInfo]:
+    """List the entities that all of some documents mention: names before nouns, those in fewest documents first."""
+    return await state_of(request).client.runner.run(catalog.shared_entities(corpus, document, only, limit))
+
+
+@router.get("/communities/{community}", responses=error_responses(404))
+async def describe_community(request: Request, corpus: VisibleCorpus, community: str, _: Reader) -> CommunityCard:
+    """Describe a community: its report, its members, and the communities above and below it."""
+    return await state_of(request).client.runner.run(catalog.describe_community(corpus, community))
 
 
 @router.get("/references", responses=error_responses(404))

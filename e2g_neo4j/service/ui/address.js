@@ -1,14 +1,14 @@
 // The addresses of the page. Each state has one, after the #, so that back, forward, reloading and sending it work.
 
 const VIEWS = ["ask", "explore", "documents", "tasks"];
-const PATH = /^#\/corpora\/([^/?]+)\/(documents|entities)\/([^/?]+)(?:\?(.*))?$/;
+const PATH = /^#\/corpora\/([^/?]+)\/(documents|entities|communities)\/([^/?]+)(?:\?(.*))?$/;
 
-/** Return what an address names: {view, corpus, name, params}; without a view if it is none of this page. */
+/** Return what an address names: {view, corpus, kind, name, params}; without a view if it is none of this page. */
 export function readAddress(hash) {
   const path = PATH.exec(hash);
   if (path) {
     const view = path[2] === "documents" ? "text" : "explore";
-    return { view, corpus: decoded(path[1]), name: decoded(path[3]), params: new URLSearchParams(path[4]) };
+    return { view, corpus: decoded(path[1]), kind: path[2], name: decoded(path[3]), params: new URLSearchParams(path[4]) };
   }
   const [name, query] = hash.slice(1).split(/\?(.*)/s);
   const params = new URLSearchParams(query);
@@ -23,6 +23,9 @@ export const documentAddress = (corpus, document, at = 0) => pathTo(corpus, "doc
 
 /** Return the address of an entity in Explore; `more` says what else is open, such as `with`, the other end of a link. */
 export const entityAddress = (corpus, name, more = {}) => pathTo(corpus, "entities", name) + queryOf(more);
+
+/** Return the address of a community in Explore. */
+export const communityAddress = (corpus, id) => pathTo(corpus, "communities", id);
 
 const pathTo = (...parts) => "#/corpora/" + parts.map((one, place) => (place === 1 ? one : encodeURIComponent(one))).join("/");
 

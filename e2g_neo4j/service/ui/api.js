@@ -74,7 +74,7 @@ export function upload(path, form, { progress, signal }) {
 async function send(method, path, { body, query, signal }) {
   const address = new URL(BASE + path);
   for (const [name, value] of Object.entries(query ?? {})) {
-    if (value != null && value !== "") address.searchParams.set(name, value);
+    for (const one of [value].flat()) if (one != null && one !== "") address.searchParams.append(name, one);
   }
   const sent = { method, headers: headers(), signal, cache: "no-store", credentials: "omit" };
   if (body !== undefined) {

@@ -42,7 +42,7 @@ function showView() {
 async function loadCorpora() {
   try {
     const [corpora, caller] = await Promise.all([call("GET", "/corpora"), call("GET", "/caller")]);
-    showWriting(caller.scopes.includes("write"));
+    showWriting(caller);
     closeKey();
     showCorpora(corpora);
     loaded = true;

@@ -1,11 +1,15 @@
-// Documents of a corpus: list, upload and deletion.
+// Documents of a corpus: the list and deletion.
 
 import { documentAddress, goTo, viewAddress } from "./address.js";
-import { call, inCorpus, upload } from "./api.js";
-import { byId, counted, make, number } from "./dom.js";
+import { call, inCorpus } from "./api.js";
+import { byId, counted, make, makeTime, number } from "./dom.js";
+import { offerRows } from "./downloads.js";
+import { setUpLayers, showLayers } from "./layers.js";
 import { setUpNames, showNames } from "./names.js";
 import { clear, show } from "./problems.js";
-import { follow, sign, taskState } from "./tasks.js";
+import { showSharing } from "./sharing.js";
+import { shownIn, sign } from "./tasks.js";
+import { setUpUpload } from "./upload.js";
 
 const PAGE = 25;
 const SIGNS = { ready: "✓", pending: "○", indexing: "◐", failed: "✕" };
@@ -16,12 +20,17 @@ let latest = 0; // the number of the last request for a list
 let opened = 0; // the number of the last address
 let reloadCorpora;
 
-let mayWrite = true;
+let caller = { scopes: [] };
+let mayWrite = false;
+let listed = ""; // the corpus of the list
+const chosen = new Map(); // titles of the documents that are to be compared, by id
 
 /** Offer what changes a corpus only to a caller who may. */
-export function showWriting(allowed) {
-  mayWrite = allowed;
-  byId("upload").hidden = !allowed;
+export function showWriting(found) {
+  caller = found;
+  mayWrite = caller.scopes.includes("write");
+  byId("upload").hidden = !mayWrite;
+  byId("page-form").hidden = !caller.pages;
 }
 
 /** Set up the view. `reload` loads the corpora again. */
@@ -31,18 +40,22 @@ export function setUpDocuments(reload) {
     event.preventDefault();
     refresh();
   });
-  for (const id of ["corpus", "state"]) {
+  for (const id of ["corpus", "state", "order"]) {
     byId(id).addEventListener("change", () => {
       if (id === "corpus") byId("upload-corpus").value = byId("corpus").value;
-      goTo(viewAddress("documents", { corpus: byId("corpus").value, state: byId("state").value }));
+      goTo(viewAddress("documents", place()));
     });
   }
   byId("earlier").addEventListener("click", () => listPage(pages.slice(0, -1)));
   byId("later").addEventListener("click", () => listPage([...pages, following]));
   byId("delete-corpus").addEventListener("click", deleteCorpus);
+  byId("compare").addEventListener("click", () => goTo(viewAddress("documents", { ...place(), both: [...chosen.keys()] })));
+  setUpLayers();
   setUpNames();
-  setUpUpload();
+  setUpUpload(refresh);
 }
+
+const place = () => ({ corpus: byId("corpus").value, state: byId("state").value, order: byId("order").value });
 
 /** Show the documents of the corpus that an address names, of that which is chosen, or of the first. */
 export async function showDocuments({ corpus: named, params }) {
@@ -50,15 +63,18 @@ export async function showDocuments({ corpus: named, params }) {
   try {
     const corpora = await call("GET", "/corpora");
     if (mine !== opened) return; // another address was opened meanwhile
-    const chosen = named ?? byId("corpus").value;
-    if (named || params.has("state")) byId("state").value = params.get("state") ?? "";
+    const corpus = named ?? byId("corpus").value;
+    if (named || params.has("state")) for (const id of ["state", "order"]) byId(id).value = params.get(id) ?? "";
     byId("corpus").replaceChildren(...corpora.map(({ corpus }) => make("option", { value: corpus }, corpus)));
     byId("known-corpora").replaceChildren(...corpora.map(({ corpus }) => make("option", { value: corpus })));
-    if (corpora.some(({ corpus }) => corpus === chosen)) byId("corpus").value = chosen;
+    const there = corpora.some((one) => one.corpus === corpus);
+    if (there) byId("corpus").value = corpus;
     else if (named) show({ title: `There is no corpus “${named}”, or not any more.`, detail: "", next: "Choose another one." });
     byId("upload-corpus").value ||= byId("corpus").value;
     await listPage([null]);
     showNames(mayWrite);
+    showLayers(caller);
+    await showSharing(byId("corpus").value, there ? params : new URLSearchParams(), () => mine === opened);
   } catch (problem) {
     show(problem);
   }
@@ -73,6 +89,9 @@ async function listPage(cursors) {
   const mine = ++latest;
   const corpus = byId("corpus").value;
   byId("delete-corpus").hidden = !corpus || !mayWrite;
+  if (listed !== corpus) chosen.clear();
+  listed = corpus;
+  offerRows("documents-downloads", "Documents", corpus && (() => everyDocument(corpus)));
   if (!corpus) {
     byId("documents").replaceChildren();
     byId("documents").hidden = true;
@@ -80,7 +99,7 @@ async function listPage(cursors) {
     return;
   }
   try {
-    const query = { state: byId("state").value, limit: PAGE, cursor: cursors.at(-1) };
+    const query = { ...filter(), limit: PAGE, cursor: cursors.at(-1) };
     const { documents, cursor } = await call("GET", inCorpus(corpus, "documents"), { query });
     if (mine !== latest) return; // another list was asked for meanwhile, perhaps of another corpus
     pages = cursors;
@@ -91,6 +110,19 @@ async function listPage(cursors) {
   }
 }
 
+const filter = () => ({ state: byId("state").value, newest: byId("order").value === "newest" || null });
+
+async function everyDocument(corpus) {
+  const found = [];
+  let cursor = null;
+  do {
+    const page = await call("GET", inCorpus(corpus, "documents"), { query: { ...filter(), limit: 1000, cursor } });
+    found.push(...page.documents);
+    cursor = page.cursor;
+  } while (cursor);
+  return found;
+}
+
 function render(corpus, documents) {
   const more = pages.length > 1 || following;
   byId("documents-note").textContent = documents.length
@@ -98,7 +130,7 @@ function render(corpus, documents) {
     : "No documents.";
   byId("documents").hidden = !documents.length;
   const head = (name) => make("th", { scope: "col", class: name === "Characters" || name === "Chunks" ? "number" : null }, name);
-  const heads = ["Title", "State", "Characters", "Chunks", ...(mayWrite ? ["Action"] : [])].map(head);
+  const heads = ["Compare", "Title", "State", "Language", "Characters", "Chunks", "Last change", ...(mayWrite ? ["Action"] : [])].map(head);
   byId("documents").replaceChildren(
     make(
       "table",
@@ -107,19 +139,35 @@ function render(corpus, documents) {
       make("tbody", {}, ...documents.map((document) => row(corpus, document))),
     ),
   );
+  showChosen();
   byId("pages").hidden = !more;
   byId("earlier").disabled = pages.length < 2;
   byId("later").disabled = !following;
 }
 
+/** Offer to compare when two documents are chosen. */
+function showChosen() {
+  byId("comparison").hidden = byId("documents").hidden;
+  byId("compare").disabled = chosen.size !== 2;
+  const titles = [...chosen.values()].map((one) => `“${one}”`).join(", ");
+  byId("compare-note").textContent = chosen.size ? `Chosen: ${titles}.${chosen.size > 2 ? " Choose two." : ""}` : "Choose two documents to see what they share.";
+}
+
 function row(corpus, document) {
-  const { id, title, source, state, why, visible, characters, chunks, losses } = document;
+  const { id, title, source, state, why, visible, characters, chunks, losses, language, changed } = document;
+  const choose = (event) => {
+    if (event.target.checked) chosen.set(id, title);
+    else chosen.delete(id);
+    showChosen();
+  };
+  const fresh = viewAddress("documents", { ...place(), new: id });
   const remove = () => deleteDocument(corpus, document, cell);
   const cell = make("td", { class: "task" }, make("button", { type: "button", "aria-label": `Delete ${title}`, onclick: remove }, "Delete"));
   const notes = [why, visible && state !== "ready" ? "An earlier version can be asked." : "", ...losses].filter(Boolean);
   return make(
     "tr",
     {},
+    make("td", {}, visible ? make("input", { type: "checkbox", "aria-label": `Compare ${title}`, checked: chosen.has(id), onchange: choose }) : ""),
     make("th", { scope: "row" }, visible ? make("a", { href: documentAddress(corpus, id) }, title) : title, make("span", { class: "note source" }, source)),
     make(
       "td",
@@ -127,8 +175,10 @@ function row(corpus, document) {
       make("span", { class: `state ${state}` }, sign(SIGNS[state]), state),
       ...notes.map((note) => make("span", { class: "note source" }, note)),
     ),
+    make("td", {}, language ?? "–"),
     make("td", { class: "number" }, visible ? number(characters) : "–"),
     make("td", { class: "number" }, number(chunks)),
+    make("td", {}, makeTime(changed), visible ? make("a", { class: "source", href: fresh, "aria-label": `What is new with ${title}` }, "What is new") : ""),
     mayWrite ? cell : null,
   );
 }
@@ -184,70 +234,4 @@ function confirmed(title, text) {
     dialog.showModal();
     byId("confirm-no").focus();
   });
-}
-
-/** Show a task in an element until it has succeeded, also after retries. */
-function shownIn(element, task, focused) {
-  return new Promise((resolve, reject) => {
-    let latest = 0;
-    const run = (from) => {
-      latest += 1;
-      const mine = latest;
-      follow(from, (now) => {
-        if (mine !== latest) return;
-        const inside = focused || element.contains(document.activeElement);
-        focused = false;
-        element.replaceChildren(...taskState(now, run));
-        if (inside) element.querySelector("button")?.focus();
-      }).then((ended) => {
-        if (mine === latest && ended.state === "succeeded") resolve();
-      }, reject);
-    };
-    run(task);
-  });
-}
-
-// --- upload ---
-
-function setUpUpload() {
-  const [form, files, drop] = [byId("upload-form"), byId("files"), byId("drop")];
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    send(byId("upload-corpus").value.trim(), [...files.files]);
-    files.value = "";
-  });
-  for (const [name, over] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
-    drop.addEventListener(name, (event) => {
-      event.preventDefault();
-      drop.classList.toggle("over", over);
-      if (name === "drop" && event.dataTransfer.files.length) files.files = event.dataTransfer.files;
-    });
-  }
-}
-
-async function send(corpus, files) {
-  clear();
-  const form = new FormData();
-  for (const file of files) form.append("files", file, file.name);
-  const names = files.length > 3 ? `${files[0].name} and ${files.length - 1} more` : files.map((one) => one.name).join(", ");
-  const controller = new AbortController();
-  const bar = make("progress", { max: 1, value: 0, "aria-label": `Upload of ${names}` });
-  const percent = make("span", { class: "note" }, "sending");
-  const cancel = make("button", { type: "button", onclick: () => controller.abort() }, "Cancel");
-  const status = make("div", { class: "task" }, bar, percent, cancel);
-  const item = make("li", {}, make("p", {}, make("strong", {}, names), ` → ${corpus}`), status);
-  byId("uploads").prepend(item);
-  try {
-    const progress = (share) => {
-      bar.value = share;
-      percent.textContent = share < 1 ? `sending, ${Math.round(100 * share)} %` : "sent, being stored";
-    };
-    const task = await upload(inCorpus(corpus, "documents"), form, { progress, signal: controller.signal });
-    await shownIn(status, task, false);
-    await refresh();
-  } catch (problem) {
-    const stopped = problem.name === "AbortError";
-    status.replaceChildren(make("span", { class: stopped ? "note" : "error" }, sign(stopped ? "–" : "✕"), stopped ? "Cancelled." : `Failed. ${problem.message}`));
-    show(problem);
-  }
 }

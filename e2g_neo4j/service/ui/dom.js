@@ -33,6 +33,12 @@ export const span = (start, end) => `characters ${number(start)}–${number(end)
 
 export const shortened = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
+/** Make the element of a time in milliseconds since 1970; a text if there is none, or one that no calendar has. */
+export function makeTime(milliseconds) {
+  const date = new Date(milliseconds ?? NaN);
+  return Number.isNaN(date.valueOf()) ? "–" : make("time", { datetime: date.toISOString() }, date.toLocaleString());
+}
+
 /** Say something to screen readers only. */
 export function announce(text) {
   byId("announce").textContent = text;

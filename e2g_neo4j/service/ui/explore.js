@@ -1,19 +1,21 @@
-// Explore: names of a corpus, what it tells about one, its neighbourhood as a graph, and the sentences of a link.
+// Explore: names of a corpus, what it tells about one, its neighbourhood as a graph, the sentences of a link, communities.
 
-import { documentAddress, entityAddress, goTo, viewAddress } from "./address.js";
+import { communityAddress, documentAddress, entityAddress, goTo, viewAddress } from "./address.js";
 import { call, inCorpus } from "./api.js";
-import { announce, byId, counted, make, makeSvg, number, shortened, span } from "./dom.js";
-import { marked, termsOf } from "./excerpt.js";
+import { announce, byId, counted, make, makeSvg, number, shortened } from "./dom.js";
+import { offerRows } from "./downloads.js";
+import { renderMarkdown } from "./markdown.js";
+import { drawNetwork } from "./network.js";
 import { show } from "./problems.js";
+import { quoteItems } from "./quotes.js";
 
 const LISTED = 50; // names
-const SUGGESTED = 5;
 const TYPES = ["person", "place", "organisation", "group", "event", "work", "name", "noun"]; // that have a colour
-const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 let latest = 0; // the number of the last address that was opened
 let drawn = ""; // what the card and the graph show
 let graph = null;
+let communities = null; // those of the names in the graph; null: the corpus has none
 let here = null; // {corpus, name, open}: the entity, and what else its address has
 
 export function setUpExplore() {
@@ -25,17 +27,21 @@ export function setUpExplore() {
   byId("weight").addEventListener("input", () => {
     here.open.weight = Number(byId("weight").value) || null;
     history.replaceState(history.state, "", entityAddress(here.corpus, here.name, here.open));
-    hideLightLinks();
+    if (drawn) hideLightLinks();
+  });
+  byId("colours").addEventListener("change", () => {
+    here.open.colours = byId("colours").value;
+    history.replaceState(history.state, "", entityAddress(here.corpus, here.name, here.open));
+    if (drawn) colour();
   });
   byId("copy").addEventListener("click", async () => {
     await navigator.clipboard.writeText(byId("statement").textContent);
     announce("Copied.");
   });
-  DARK.addEventListener("change", () => graph?.style(styles()));
 }
 
-/** Show what an address names: a corpus, a search, or an entity, with a link that is open. */
-export async function showExplore({ corpus: named, name, params }) {
+/** Show what an address names: a corpus, a search, a community, or an entity, with a link that is open. */
+export async function showExplore({ corpus: named, kind, name, params }) {
   const mine = ++latest;
   try {
     const corpora = (await call("GET", "/corpora")).map(({ corpus }) => corpus);
@@ -44,13 +50,16 @@ export async function showExplore({ corpus: named, name, params }) {
     byId("explore-corpus").replaceChildren(...corpora.map((one) => make("option", { value: one }, one)));
     const there = corpora.includes(corpus);
     if (there) byId("explore-corpus").value = corpus;
-    byId("explore-name").value = name ?? params.get("q") ?? "";
-    byId("entity").hidden = true;
+    byId("explore-name").value = (kind === "entities" ? name : params.get("q")) ?? "";
+    byId("entity").hidden = byId("community").hidden = true;
     byId("found").replaceChildren();
+    offerRows("found-downloads");
     if (!there) {
       byId("explore-note").textContent = corpora.length ? `There is no corpus “${corpus}”, or not any more. Choose another one.` : "There is no corpus yet.";
+    } else if (kind === "communities") {
+      await showCommunity(corpus, name, () => mine === latest);
     } else if (name) {
-      const open = { with: params.get("with"), from: params.get("from"), more: params.getAll("more"), weight: params.get("weight") };
+      const open = { with: params.get("with"), from: params.get("from"), more: params.getAll("more"), weight: params.get("weight"), colours: params.get("colours") };
       await showEntity({ corpus, name, open }, () => mine === latest);
     } else {
       await search(corpus, params.get("q") ?? "", () => mine === latest);
@@ -69,6 +78,7 @@ async function search(corpus, q, current) {
   const many = found.length === LISTED ? " or more, those in most passages first" : "";
   byId("explore-note").textContent = found.length ? `${counted(found.length, "name")}${many}.` : notFound(q, corpus, near);
   list(corpus, [...found, ...near]);
+  offerRows("found-downloads", "Names", found.length && (() => entities(corpus, q, 1000)));
 }
 
 const entities = (corpus, q, limit) => call("GET", inCorpus(corpus, "entities"), { query: { q, limit } });
@@ -84,15 +94,12 @@ const list = (corpus, found) =>
 
 const note = (parts) => make("span", { class: "note" }, parts.filter(Boolean).join(" · "));
 
-/** Return names like one that is not there: those that begin as one of its words, by the pairs of letters they share. */
+/** Return the entities that the service takes a name for that nothing is called by. */
 async function suggestions(corpus, name) {
-  const words = name.split(/\s+/).filter((word) => word.length > 2).sort((a, b) => b.length - a.length).slice(0, 3);
-  const found = await Promise.all(words.map((word) => entities(corpus, word.slice(0, Math.max(3, word.length - 3)), LISTED)));
-  const pairs = (text) => new Set(Array.from(text.toLowerCase(), (one, at) => text.toLowerCase().slice(at, at + 2)).slice(0, -1));
-  const mine = pairs(name);
-  const alike = (other) => (2 * [...pairs(other)].filter((one) => mine.has(one)).length) / (pairs(other).size + mine.size);
-  const known = [...new Map(found.flat().map((one) => [one.key, one])).values()];
-  return known.sort((a, b) => alike(b.name) - alike(a.name)).slice(0, SUGGESTED);
+  if (!name.trim()) return [];
+  const { entities: keys } = await call("POST", "/retrieve", { body: { question: name, corpora: [corpus], k: 1 } });
+  const found = await Promise.all(keys.map((key) => entities(corpus, key, LISTED)));
+  return keys.flatMap((key, place) => found[place].filter((one) => one.key === key));
 }
 
 // --- an entity ---
@@ -117,27 +124,30 @@ async function showEntity(place, current) {
     const [card, ...around] = found;
     byId("explore-note").textContent = "";
     byId("entity").hidden = false;
-    showCard(corpus, card);
+    showCard(corpus, card, around[0]);
     await drawNeighbourhood(around);
     drawn = same;
   }
   byId("entity").hidden = false;
   byId("weight").value = open.weight ?? 0;
+  byId("colours").value = open.colours === "communities" ? open.colours : "";
+  colour();
   hideLightLinks();
   byId("pair").hidden = !open.with;
   if (open.with) await showPair(current);
   else byId("entity-name").focus();
 }
 
-function showCard(corpus, { entity, source, documents, community, linked }) {
+function showCard(corpus, { entity, source, documents, linked }, { key, communities: near }) {
   const { name, type, mentions, aliases, forms, description } = entity;
   const others = [...new Set([...aliases, ...Object.keys(forms)])].filter((one) => one !== name);
   const most = Math.max(...documents.map((one) => one.mentions));
   const more = entity.documents - documents.length;
+  const home = near?.find(({ keys }) => keys.includes(key));
   const part = (title, ...inside) => [make("h4", {}, title), ...inside];
   byId("entity-card").replaceChildren(
     make("h3", { id: "entity-name", tabindex: "-1" }, dot(type), name),
-    note([type, `mentioned ${number(mentions)} × in ${counted(entity.documents, "document")}`, community]),
+    note([type, `mentioned ${number(mentions)} × in ${counted(entity.documents, "document")}`]),
     description ? make("p", {}, description, " ", source ? make("a", { href: documentAddress(corpus, source.document, source.start) }, source.title) : "") : "",
     ...(others.length ? part("Also called", make("p", {}, others.join(", "))) : []),
     ...part(
@@ -151,6 +161,7 @@ function showCard(corpus, { entity, source, documents, community, linked }) {
       ),
       more > 0 ? note([`and ${counted(more, "other document")}`]) : "",
     ),
+    ...(home ? part("Community", make("p", {}, make("a", { href: communityAddress(corpus, home.id) }, home.title))) : []),
     ...(linked.length ? part("In your graph", make("ul", {}, ...linked.map((one) => make("li", {}, one.name, " ", note([one.labels.join(", "), one.method]))))) : []),
     make("p", {}, make("a", { href: viewAddress("ask", { q: `Who or what is ${name}?`, corpus }) }, `Ask about ${name}`)),
   );
@@ -159,10 +170,32 @@ function showCard(corpus, { entity, source, documents, community, linked }) {
 const bar = (share) =>
   makeSvg("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", class: "share", "aria-hidden": "true" }, makeSvg("rect", { width: Math.max(1, 100 * share), height: 10 }));
 
-const typeName = (type) => (TYPES.includes(type) ? type : "other");
-
 const dot = (type) =>
-  makeSvg("svg", { viewBox: "0 0 10 10", class: `dot type-${typeName(type)}`, "aria-hidden": "true" }, makeSvg("circle", { cx: 5, cy: 5, r: 5 }));
+  makeSvg("svg", { viewBox: "0 0 10 10", class: `dot type-${TYPES.includes(type) ? type : "other"}`, "aria-hidden": "true" }, makeSvg("circle", { cx: 5, cy: 5, r: 5 }));
+
+// --- a community ---
+
+async function showCommunity(corpus, id, current) {
+  const found = await call("GET", inCorpus(corpus, "communities", id)).catch((problem) => (problem.status === 404 ? null : Promise.reject(problem)));
+  if (!current()) return;
+  byId("explore-note").textContent = found ? "" : `This community of ${corpus} is not there, or not any more: they are made again when documents change. Search for a name.`;
+  if (!found) return;
+  const { title, level, text, entities: size, members, within, parts } = found;
+  const link = (one) => make("a", { href: communityAddress(corpus, one.id) }, one.title);
+  const more = size - members.length;
+  byId("community").hidden = false;
+  byId("community").replaceChildren(
+    make("h3", { id: "community-title", tabindex: "-1" }, title),
+    note([`Community of ${counted(size, "name")}`, `level ${level}`]),
+    make("div", { class: "prose" }, ...renderMarkdown(text, (part) => [part])),
+    ...(within ? [make("h4", {}, "Part of"), make("p", {}, link(within))] : []),
+    ...(parts.length ? [make("h4", {}, "Parts"), make("ul", {}, ...parts.map((one) => make("li", {}, link(one))))] : []),
+    make("h4", {}, "Names"),
+    make("ul", { class: "found" }, ...members.map(({ name, type, chunks }) => make("li", {}, dot(type), make("a", { href: entityAddress(corpus, name) }, name), " ", note([type, counted(chunks, "chunk")])))),
+    more > 0 ? note([`and ${counted(more, "other name")}`]) : "",
+  );
+  byId("community-title").focus();
+}
 
 // --- its neighbourhood ---
 
@@ -177,34 +210,21 @@ async function drawNeighbourhood(around) {
     for (const node of one.neighbours) addLink(one.key, node.key, node);
     for (const link of one.links) addLink(link.a, link.b, link);
   }
-  const types = [...new Set([...nodes.values()].map(({ type }) => typeName(type)))];
-  byId("types").replaceChildren(...types.flatMap((type) => [dot(type), `${type} `]));
+  communities = around[0].communities && joined(around.flatMap((one) => one.communities));
   const data = [...links.values()];
   byId("weight").max = new Set(data.map(({ weight }) => weight)).size - 1;
   showTable(centre, nodes, data);
+  const rows = data.map(({ source, target, weight, sentences }) => ({ a: nodes.get(source).name, b: nodes.get(target).name, weight, sentences }));
+  offerRows("neighbours-downloads", "Neighbours", rows.length && (() => rows));
   const { cypher, parameters } = centre;
   const statement = cypher.replace(/^\/\/.*\n/gm, "").replace(/\$(\w+)/g, (_, name) => JSON.stringify(parameters[name]));
   byId("statement").textContent = statement;
 
-  const { default: cytoscape } = await import("./cytoscape.js");
-  graph?.destroy();
-  const turn = (2 * Math.PI) / Math.max(1, nodes.size - 1);
-  graph = cytoscape({
-    container: byId("canvas"),
-    elements: [
-      ...[...nodes.values()].map((node, at) => ({
-        data: node,
-        classes: at ? "" : "centre",
-        position: at ? { x: 200 * Math.cos(at * turn), y: 140 * Math.sin(at * turn) } : { x: 0, y: 0 },
-      })),
-      ...data.map((link) => ({ data: link })),
-    ],
-    style: styles(),
-    layout: { name: "cose", animate: false, randomize: false, nodeRepulsion: () => 60000, idealEdgeLength: () => 70, padding: 24 },
-    userZoomingEnabled: false, // the wheel scrolls the page
-    userPanningEnabled: false,
-    boxSelectionEnabled: false,
-  });
+  graph = await drawNetwork(
+    byId("canvas"),
+    [...nodes.values()].map((data, at) => ({ data, classes: at ? "" : "centre" })),
+    [...links.values()].map((link) => ({ data: link })),
+  );
   graph.on("tap", "node", ({ target, originalEvent }) => {
     if (originalEvent.shiftKey) goTo(withNeighboursOf(target.id()));
     else goTo(entityAddress(here.corpus, target.data("name")));
@@ -220,30 +240,29 @@ function linkAddress(centre, { source, target }) {
   return entityAddress(here.corpus, here.name, { ...here.open, from: from === centre ? null : from, with: to });
 }
 
-function styles() {
-  const colours = getComputedStyle(document.documentElement);
-  const colour = (name) => colours.getPropertyValue(`--${name}`).trim();
-  return [
-    {
-      selector: "node",
-      style: {
-        label: "data(label)",
-        width: 16,
-        height: 16,
-        "background-color": (node) => colour(`type-${typeName(node.data("type"))}`),
-        color: colour("text"),
-        "font-size": 12,
-        "text-valign": "bottom",
-        "text-margin-y": 3,
-        "text-outline-color": colour("card"),
-        "text-outline-width": 2,
-      },
-    },
-    { selector: ".centre", style: { width: 26, height: 26, "border-width": 3, "border-color": colour("text"), "font-weight": "bold" } },
-    { selector: "edge", style: { width: (edge) => 1 + Math.min(5, Math.log2(1 + edge.data("sentences")) / 2), "line-color": colour("edge"), opacity: 0.55 } },
-    { selector: ".light", style: { display: "none" } },
-  ];
+/** Return communities, each once, those with most names of the graph first. */
+function joined(found) {
+  const byKey = Map.groupBy(found, ({ id }) => id);
+  const each = [...byKey.values()].map((same) => ({ ...same[0], keys: new Set(same.flatMap(({ keys }) => keys)) }));
+  return each.sort((a, b) => b.keys.size - a.keys.size);
 }
+
+/** Colour the names by their types or communities, and say which is which. What has no colour of its own has the last. */
+function colour() {
+  const byCommunity = byId("colours").value === "communities";
+  const places = communities?.map(({ keys }, place) => [keys, TYPES[place] ?? "other"]) ?? [];
+  const colourOf = (node) => (byCommunity ? places.find(([keys]) => keys.has(node.id()))?.[1] : TYPES.find((one) => one === node.data("type"))) ?? "other";
+  for (const node of graph.nodes()) node.data("colour", `type-${colourOf(node)}`);
+  graph.style().update();
+  const types = [...new Set(graph.nodes().map(colourOf))];
+  const titles = (communities ?? []).slice(0, TYPES.length).flatMap(({ id, title }, place) => [dot(TYPES[place]), make("a", { href: communityAddress(here.corpus, id) }, title), " "]);
+  const none = `The corpus has no communities. Make them under Documents, or with: e2g enrich --corpus ${quoted(here.corpus)} --with communities`;
+  byId("legend").replaceChildren(
+    ...(!byCommunity ? types.flatMap((type) => [dot(type), `${type} `]) : communities ? [...titles, ...(types.includes("other") ? [dot("other"), "others"] : [])] : [none]),
+  );
+}
+
+const quoted = (text) => (/^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`); // for a shell
 
 /** Hide the links that the slider leaves out, in the graph and in the table, and the names that only they link. */
 function hideLightLinks() {
@@ -299,17 +318,7 @@ async function showPair(current) {
   if (!current()) return;
   const none = found ? "No sentence has both names." : `Nothing in ${corpus} is called “${b}”, or not any more. Choose a name in the table.`;
   byId("pair-note").textContent = found?.length ? `${counted(found.length, "sentence")} with both names.` : none;
-  const terms = termsOf("", [nameOf(a), nameOf(b)]);
-  byId("pair-sentences").replaceChildren(
-    ...(found ?? []).map(({ document, title, start, end, text }) =>
-      make(
-        "li",
-        { class: "card" },
-        make("blockquote", {}, ...marked(text, terms)),
-        make("p", { class: "note" }, `${title} · ${span(start, end)}`),
-        make("a", { href: documentAddress(corpus, document, start), "aria-label": `Open in the text: ${shortened(text, 60)}` }, "Open in the text"),
-      ),
-    ),
-  );
+  byId("pair-sentences").replaceChildren(...quoteItems(corpus, found ?? [], [nameOf(a), nameOf(b)]));
+  offerRows("pair-downloads", "Sentences", found?.length && (() => found));
   byId("pair-title").focus();
 }

@@ -1,13 +1,9 @@
 // The evidence graph: entities, the chunks that mention them, and what links them.
 
 import { counted, make, makeSvg, shortened } from "./dom.js";
+import { drawNetwork } from "./network.js";
+import { show } from "./problems.js";
 
-const WIDTH = 640;
-const HEIGHT = 460;
-const SHELF = 44; // height of a row of chunks without links, below the graph
-const PER_SHELF = 14;
-const MARGIN = 44;
-const ROUNDS = 300;
 const MOST_DRAWN = 150;
 
 /** Draw the graph of an explanation. `labels` has the passages of each chunk. */
@@ -18,29 +14,21 @@ export function drawGraph(panel, { nodes, relationships }, labels, open) {
     return;
   }
   const drawn = mostLinked(graph);
-  const linked = drawn.nodes.filter((node) => node.near.size);
-  const alone = drawn.nodes.filter((node) => !node.near.size);
-  const height = linked.length ? HEIGHT : 0;
-  if (linked.length) arrange(linked, drawn.edges);
-  alone.forEach((node, place) => {
-    const [column, row] = [place % PER_SHELF, Math.floor(place / PER_SHELF)];
-    Object.assign(node, { x: MARGIN + (column * (WIDTH - 2 * MARGIN)) / (PER_SHELF - 1), y: height + (row + 0.5) * SHELF });
-  });
-  drawn.height = height + Math.ceil(alone.length / PER_SHELF) * SHELF;
   const entities = graph.nodes.filter((node) => node.kind === "entity");
   const words = `${counted(entities.length, "entity").replace("entitys", "entities")}, ${counted(
     graph.nodes.length - entities.length,
     "passage",
   )} and ${counted(graph.edges.length, "link")}`;
   const left = graph.nodes.length - drawn.nodes.length;
+  const canvas = make("div", { class: "canvas", role: "img", "aria-label": `Graph of ${words}. The table below has the same.` });
   panel.replaceChildren(
     make("h3", { class: "hidden" }, "Evidence graph"),
-    picture(drawn, words, open),
+    canvas,
     make("p", { class: "note legend" }, ...legend()),
-    alone.length && linked.length ? make("p", { class: "note" }, "The passages in the last row mention no entity of the question.") : "",
     left ? make("p", { class: "note" }, `${left} nodes with the fewest links are only in the table.`) : "",
     make("details", {}, make("summary", {}, "Show as a table"), table(graph, open)),
   );
+  draw(canvas, drawn, open).catch(show);
 }
 
 function graphOf(nodes, relationships, labels) {
@@ -79,96 +67,19 @@ function mostLinked({ nodes, edges }) {
   return { nodes: drawn, edges: edges.filter(({ from, to }) => chosen.has(from) && chosen.has(to)) };
 }
 
-/** Place the nodes by the forces of Fruchterman and Reingold. The same graph is always drawn the same way. */
-function arrange(nodes, edges) {
-  const ideal = 0.8 * Math.sqrt((WIDTH * HEIGHT) / nodes.length);
-  nodes.forEach((node, place) => {
-    const [angle, radius] = [place * 2.4, 12 * Math.sqrt(place + 0.5)]; // a sunflower: evenly spread, no two together
-    Object.assign(node, { x: radius * Math.cos(angle), y: radius * Math.sin(angle), dx: 0, dy: 0 });
+async function draw(canvas, { nodes, edges }, open) {
+  const drawn = await drawNetwork(
+    canvas,
+    nodes.map(({ id, name, kind }) => ({ data: { id, label: shortened(name, 22), colour: "entity" }, classes: kind })),
+    edges.map(({ from, to, type, count }) => ({
+      data: { source: from.id, target: to.id, sentences: type === "CO_OCCURS" ? count : 0 },
+      classes: type === "CO_OCCURS" ? "" : "mention",
+    })),
+  );
+  drawn.on("tap", ".chunk, .summary", ({ target }) => {
+    const { passages } = nodes.find(({ id }) => id === target.id());
+    open(passages[0].passage, canvas.closest("[role=tabpanel]").querySelector("summary"));
   });
-  for (let round = 0; round < ROUNDS; round += 1) {
-    nodes.forEach((a, place) => {
-      for (const b of nodes.slice(place + 1)) {
-        const [x, y] = [a.x - b.x, a.y - b.y];
-        const names = a.kind === "entity" && b.kind === "entity" ? 3 : 1; // names need room
-        push(a, b, x, y, (names * ideal ** 2) / Math.max(x * x + y * y, 1));
-      }
-      push(a, { dx: 0, dy: 0 }, a.x, a.y * 1.3, -0.12); // towards the middle, more so vertically
-    });
-    for (const { from, to } of edges) {
-      const [x, y] = [from.x - to.x, from.y - to.y];
-      push(from, to, x, y, -Math.hypot(x, y) / ideal);
-    }
-    const longest = 30 * (1 - round / ROUNDS) + 0.5;
-    for (const node of nodes) {
-      const step = Math.min(1, longest / (Math.hypot(node.dx, node.dy) || 1));
-      node.x += node.dx * step;
-      node.y += node.dy * step;
-      node.dx = node.dy = 0;
-    }
-  }
-  fit(nodes);
-}
-
-function push(a, b, x, y, force) {
-  a.dx += x * force;
-  a.dy += y * force;
-  b.dx -= x * force;
-  b.dy -= y * force;
-}
-
-function fit(nodes) {
-  for (const [axis, size] of [["x", WIDTH], ["y", HEIGHT]]) {
-    const [low, high] = [Math.min(...nodes.map((one) => one[axis])), Math.max(...nodes.map((one) => one[axis]))];
-    const scale = Math.min(2.5, (size - 2 * MARGIN) / (high - low || 1));
-    for (const node of nodes) node[axis] = size / 2 + (node[axis] - (low + high) / 2) * scale;
-  }
-}
-
-function picture({ nodes, edges, height }, words, open) {
-  const svg = makeSvg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, class: "graph", role: "img", "aria-label": `Graph of ${words}. The table below has the same.` });
-  const lines = edges.map((edge) => {
-    const { from, to, type, count } = edge;
-    const line = makeSvg(
-      "line",
-      { x1: from.x, y1: from.y, x2: to.x, y2: to.y, class: type === "CO_OCCURS" ? "together" : "mention" },
-      makeSvg("title", {}, describe(type, count)),
-    );
-    return { edge, line };
-  });
-  const shapes = nodes.map((node) => {
-    const group = makeSvg("g", { class: `node ${node.kind}`, transform: `translate(${node.x} ${node.y})` });
-    group.append(...shapeOf(node));
-    if (node.passages) group.onclick = () => open(node.passages[0].passage, svg.closest("[role=tabpanel]").querySelector("summary"));
-    group.onpointerenter = () => {
-      for (const { edge, line } of lines) line.classList.toggle("faint", edge.from !== node && edge.to !== node);
-      for (const one of shapes) one.group.classList.toggle("faint", one.node !== node && !node.near.has(one.node));
-    };
-    group.onpointerleave = () => {
-      for (const one of svg.querySelectorAll(".faint")) one.classList.remove("faint");
-    };
-    return { node, group };
-  });
-  svg.append(...lines.map(({ line }) => line), ...shapes.map(({ group }) => group));
-  svg.append(...shapes.filter(({ node }) => node.kind === "entity").map(({ group }) => group)); // names on top
-  return svg;
-}
-
-function shapeOf(node) {
-  if (node.kind === "entity") {
-    return [
-      makeSvg("title", {}, node.type ? `${node.name} (${node.type})` : node.name),
-      makeSvg("circle", { r: 9 }),
-      makeSvg("text", { y: 23, class: "name" }, shortened(node.name, 22)),
-    ];
-  }
-  const width = Math.max(26, 10 + 7 * node.name.length);
-  const title = node.passages.map(({ passage }) => passage.document).join(", ");
-  return [
-    makeSvg("title", {}, node.kind === "summary" ? `Summary of ${title}` : title),
-    makeSvg("rect", { x: -width / 2, y: -11, width, height: 22, rx: node.kind === "summary" ? 11 : 3 }),
-    makeSvg("text", { y: 4 }, node.name),
-  ];
 }
 
 const describe = (type, count) =>
@@ -176,13 +87,13 @@ const describe = (type, count) =>
 
 function legend() {
   const key = (shape, words) => [
-    makeSvg("svg", { viewBox: "0 0 26 16", class: "graph sample", "aria-hidden": "true" }, shape),
+    makeSvg("svg", { viewBox: "0 0 26 16", class: "sample", "aria-hidden": "true" }, shape),
     `${words} `,
   ];
   return [
-    ...key(makeSvg("g", { class: "node entity" }, makeSvg("circle", { cx: 13, cy: 8, r: 6 })), "entity"),
-    ...key(makeSvg("g", { class: "node chunk" }, makeSvg("rect", { x: 3, y: 2, width: 20, height: 12, rx: 2 })), "passage, with its number, or a letter if the chat model did not read it"),
-    ...key(makeSvg("line", { x1: 2, y1: 8, x2: 24, y2: 8, class: "together" }), "in the same sentence"),
+    ...key(makeSvg("circle", { cx: 13, cy: 8, r: 6 }), "entity"),
+    ...key(makeSvg("rect", { x: 3, y: 2, width: 20, height: 12, rx: 2 }), "passage, with its number, or a letter if the chat model did not read it; without a line it mentions no entity of the question"),
+    ...key(makeSvg("line", { x1: 2, y1: 8, x2: 24, y2: 8 }), "in the same sentence"),
     ...key(makeSvg("line", { x1: 2, y1: 8, x2: 24, y2: 8, class: "mention" }), "mentions"),
   ];
 }

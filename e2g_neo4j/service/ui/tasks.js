@@ -1,12 +1,13 @@
 // Tasks: what changes a corpus, with its progress.
 
 import { call } from "./api.js";
-import { byId, counted, make, number, pause } from "./dom.js";
+import { byId, counted, make, makeTime, number, pause } from "./dom.js";
+import { offerRows } from "./downloads.js";
 import { clear, show } from "./problems.js";
 
 const POLL = 1500; // milliseconds between two looks at a task
 const ENDED = ["succeeded", "failed", "cancelled"];
-const KINDS = { index: "Index documents", replace: "Replace a document", delete: "Delete documents", delete_corpus: "Delete the corpus", import: "Import an archive", enrich: "Make communities and clusters", adopt: "Adopt text nodes", unadopt: "Undo an adoption", link: "Link entities", unlink: "Remove links" };
+const KINDS = { index: "Index documents", replace: "Replace a document", delete: "Delete documents", delete_corpus: "Delete the corpus", import: "Import an archive", enrich: "Make layers", adopt: "Adopt text nodes", unadopt: "Undo an adoption", link: "Link entities", unlink: "Remove links" };
 const REPORTING = ["index", "replace", "adopt"]; // kinds with a report, which lists leave out
 const SIGNS = { queued: "○", running: "◐", succeeded: "✓", failed: "✕", cancelled: "–" };
 
@@ -31,6 +32,27 @@ export async function follow(task, update) {
     update(now);
   }
   return now;
+}
+
+/** Show a task in an element until it has succeeded, also after retries. */
+export function shownIn(element, task, focused) {
+  return new Promise((resolve, reject) => {
+    let latest = 0;
+    const run = (from) => {
+      latest += 1;
+      const mine = latest;
+      follow(from, (now) => {
+        if (mine !== latest) return;
+        const inside = focused || element.contains(document.activeElement);
+        focused = false;
+        element.replaceChildren(...taskState(now, run));
+        if (inside) element.querySelector("button")?.focus();
+      }).then((ended) => {
+        if (mine === latest && ended.state === "succeeded") resolve();
+      }, reject);
+    };
+    run(task);
+  });
 }
 
 /** Make the state of a task with its progress and the buttons to cancel or retry it. */
@@ -139,6 +161,7 @@ async function load(from, anew) {
   }
   page.tasks.forEach((task) => put(task, { atEnd: true }));
   byId("tasks-more").hidden = !cursor;
+  offerRows("tasks-downloads", "Tasks", rows.size && (() => [...rows.values()].map(({ task }) => task)));
 }
 
 /** Add a task to the list, or show what has changed. New tasks that appear while one looks come first. */
@@ -156,13 +179,12 @@ function put(listed, { atEnd = false } = {}) {
   if (focused) (cell.querySelector("button") ?? byId("tasks")).focus();
   rows.set(task.id, { task, cell });
   if (known) return;
-  const created = new Date(task.created);
   const row = make(
     "tr",
     {},
     make("th", { scope: "row" }, KINDS[task.kind] ?? task.kind),
     make("td", {}, task.corpus),
-    make("td", {}, make("time", { datetime: created.toISOString() }, created.toLocaleString())),
+    make("td", {}, makeTime(task.created)),
     cell,
   );
   const body = byId("tasks").querySelector("tbody");
