@@ -105,6 +105,7 @@ byId("key-form").addEventListener("submit", async (event) => {
 
 byId("key-forget").addEventListener("click", () => {
   setKey("");
+  sessionStorage.clear();
   location.reload(); // nothing that the key showed stays
 });
 
