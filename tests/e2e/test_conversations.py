@@ -242,7 +242,7 @@ def test_ratings_are_questions_for_eval(
     ran = e2g(variables, "eval", str(file), "--corpus", A, "--modes", "auto,dense", "--json", str(tmp_path / "scores"))
     assert ran.returncode == 0, ran.stderr
     scores = json.loads((tmp_path / "scores").read_text())["modes"]["auto"]["overall"]["scores"]
-    assert scores["R@5"]["value"] == scores["evidence@5 chunks"]["value"] == 1
+    assert scores["R@5"] == scores["evidence@5 chunks"] == 1
     file.write_text(json.dumps(down | {"answer": "Nobody."}))
     assert e2g(variables, "eval", str(file), "--corpus", A, "--modes", "auto").returncode == 3, (
         "an answer needs a model"

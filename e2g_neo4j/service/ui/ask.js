@@ -39,26 +39,28 @@ export function setUpAsking() {
     await navigator.clipboard.writeText(asMarkdown(answered.question, answered.answer, answered.citations));
     announce("Copied.");
   });
-  setUpConversation(chosenCorpora);
+  setUpConversation(() => chosenCorpora());
   setUpPanel();
 }
 
-/** Show the corpora to choose from. What was chosen stays chosen. */
+/** Show the corpora to choose from, here and in Compare. What was chosen stays chosen. */
 export function showCorpora(corpora) {
-  const chosen = new Set(chosenCorpora());
-  if (!chosen.size && corpora.length) chosen.add(corpora[0].corpus);
-  const boxes = corpora.map(({ corpus, documents }) =>
-    make(
-      "label",
-      { class: "choice" },
-      make("input", { type: "checkbox", name: "corpus", value: corpus, checked: chosen.has(corpus) }),
-      ` ${corpus} `,
-      make("span", { class: "note" }, `(${counted(documents, "document")})`),
-    ),
-  );
-  const none = make("p", { class: "note" }, "There is no corpus yet. ", make("a", { href: "#documents" }, "Upload documents."));
-  byId("corpora").replaceChildren(...(boxes.length ? boxes : [none]));
-  byId("corpora").classList.toggle("long", boxes.length >= MANY_CORPORA);
+  for (const where of ["corpora", "compare-corpora"]) {
+    const chosen = new Set(chosenCorpora(where));
+    if (!chosen.size && corpora.length) chosen.add(corpora[0].corpus);
+    const boxes = corpora.map(({ corpus, documents }) =>
+      make(
+        "label",
+        { class: "choice" },
+        make("input", { type: "checkbox", name: "corpus", value: corpus, checked: chosen.has(corpus) }),
+        ` ${corpus} `,
+        make("span", { class: "note" }, `(${counted(documents, "document")})`),
+      ),
+    );
+    const none = make("p", { class: "note" }, "There is no corpus yet. ", make("a", { href: "#documents" }, "Upload documents."));
+    byId(where).replaceChildren(...(boxes.length ? boxes : [none]));
+    byId(where).classList.toggle("long", boxes.length >= MANY_CORPORA);
+  }
   byId("corpora").onchange = showExamples;
   showExamples();
 }
@@ -90,7 +92,8 @@ async function showExamples() {
   byId("examples").hidden = !questions.length;
 }
 
-const chosenCorpora = () => [...byId("corpora").querySelectorAll("input:checked")].map((box) => box.value);
+/** Return the corpora that are chosen. */
+export const chosenCorpora = (where = "corpora") => [...byId(where).querySelectorAll("input:checked")].map((box) => box.value);
 
 function choose(corpora) {
   for (const box of byId("corpora").querySelectorAll("input")) box.checked = corpora.includes(box.value);

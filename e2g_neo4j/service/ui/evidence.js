@@ -86,7 +86,7 @@ export function card(passage, n, terms, ...more) {
     make("p", { class: "excerpt" }, ...marked(passage.excerpt?.text ?? passage.text.slice(0, EXCERPT), terms)),
     pairs.length ? make("p", { class: "note" }, "Connects ", ...pairs.slice(1)) : null,
     passage.referred ? make("p", { class: "note" }, `Another passage refers to it: “${passage.referred.text}”`) : null,
-    ...more,
+    ...more.filter(Boolean),
   );
 }
 
