@@ -242,11 +242,13 @@ def test_ratings_are_questions_for_eval(
     ran = e2g(variables, "eval", str(file), "--corpus", A, "--modes", "auto,dense", "--json", str(tmp_path / "scores"))
     assert ran.returncode == 0, ran.stderr
     scores = json.loads((tmp_path / "scores").read_text())["modes"]["auto"]["overall"]["scores"]
-    assert scores["R@5"] == scores["evidence@5 chunks"] == 1
-    file.write_text(json.dumps(down | {"answer": "Nobody."}))
-    assert e2g(variables, "eval", str(file), "--corpus", A, "--modes", "auto").returncode == 3, (
-        "an answer needs a model"
-    )
+    assert scores["R@5"]["mean"] == scores["evidence@5 chunks"]["mean"] == 1
+    file.write_text(json.dumps(down), encoding="utf-8")
+    refused = e2g(variables, "eval", str(file), "--corpus", A, "--modes", "auto")
+    assert refused.returncode != 0, "without a gold it is not scored"
+    assert "line 1: gold_passages, evidence and answer are all missing" in " ".join(refused.stderr.split())
+    file.write_text(json.dumps(down | {"gold_passages": ["log.txt"]}), encoding="utf-8")
+    assert e2g(variables, "eval", str(file), "--corpus", A, "--modes", "auto").returncode == 0
 
 
 def test_evidence_of_a_changed_document_is_left_out(http: httpx.Client, client: E2G) -> None:
