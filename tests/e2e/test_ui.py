@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -673,11 +674,19 @@ def reload(page: Page) -> None:
     page.locator("#panel-graph svg.graph").first.wait_for(state="attached")
 
 
+def wait_until_kept(page: Page, turn: int) -> None:
+    """Wait until the service has the turn with a number. The policy of the page forbids `wait_for_function`."""
+    until = time.monotonic() + MILLISECONDS / 1000
+    while page.evaluate("history.state?.turn") != turn:
+        assert time.monotonic() < until, page.locator("#kept-note").text_content()
+        page.wait_for_timeout(50)
+
+
 def keep_two_turns(page: Page) -> None:
     ask(page)
     ask(page, FOLLOW_UP)
     expect(page.locator("#answer-actions")).to_be_visible()
-    page.wait_for_function("history.state.turn === 1")
+    wait_until_kept(page, 1)
 
 
 def test_nothing_is_lost_at_a_reload_and_follow_ups_go_on(page: Page, service: RunningService) -> None:
@@ -700,7 +709,7 @@ def test_nothing_is_lost_at_a_reload_and_follow_ups_go_on(page: Page, service: R
         QUESTION[: len(FOLLOW_UP)],
         FOLLOW_UP,
     ]
-    page.wait_for_function("history.state.turn === 2")
+    wait_until_kept(page, 2)
     assert kept(service)[0]["turns"] == 3
 
 
@@ -763,7 +772,7 @@ def test_thumbs_are_kept_and_exported(page: Page, service: RunningService, tmp_p
     page.get_by_role("button", name="Bad", exact=True).click()
     page.get_by_role("button", name="Good", exact=True).click()
     expect(page.locator("#announce")).to_have_text("Rated good.")
-    page.wait_for_function("history.state.turn === 0")
+    wait_until_kept(page, 0)
     reload(page)
     expect(page.locator("#rate-up")).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#rate-down")).to_have_attribute("aria-pressed", "false")
@@ -793,7 +802,7 @@ def test_an_answer_is_made_again_and_copied_and_says_how_it_was_made(page: Page,
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith(f"## {QUESTION}\n\n**Luke Farran** was at the helm [1].")
     assert re.search(r"\n1\. The log, characters \d+–\d+\n2\. The log", copied)
-    page.wait_for_function("history.state.turn === 0")
+    wait_until_kept(page, 0)
     page.get_by_label("Mode").select_option("auto")
     page.get_by_label("Question").fill("Something else?")
     with page.expect_request(lambda request: request.url.endswith("/v1/ask")) as sent:
@@ -801,7 +810,7 @@ def test_an_answer_is_made_again_and_copied_and_says_how_it_was_made(page: Page,
     body = json.loads(sent.value.post_data or "")
     assert (body["question"], body["mode"], body["k"], body["history"]) == (QUESTION, "dense", 4, [])
     expect(page.locator("#answer-actions")).to_be_visible()
-    page.wait_for_function("history.state.turn === 0")
+    wait_until_kept(page, 0)
     expect(page.get_by_label("Question")).to_have_value("Something else?")
     assert kept(service)[0]["turns"] == 1
 
@@ -825,7 +834,7 @@ def test_a_restart_of_the_service_loses_nothing(
         with chromium_page(playwright) as (page, _):
             page.goto(f"{running.url}/ui")
             ask(page)
-            page.wait_for_function("history.state.turn === 0")
+            wait_until_kept(page, 0)
             running.kill()
             page.get_by_role("button", name="Good", exact=True).click()
             expect(page.locator("#kept-note")).to_contain_text("This turn is not kept. The service cannot be reached.")
@@ -835,7 +844,7 @@ def test_a_restart_of_the_service_loses_nothing(
             expect(page.get_by_label("Question")).to_have_value(FOLLOW_UP)
             running = RunningService(variables, tmp_path / "log", "--no-worker", "--port", port)
             ask(page, FOLLOW_UP)
-            page.wait_for_function("history.state.turn === 1")
+            wait_until_kept(page, 1)
             with running.client() as http:
                 one = page.evaluate("history.state.conversation")
                 turns = http.get(f"/v1/conversations/{one}").json()["turns"]
@@ -993,7 +1002,7 @@ def test_a_key_that_is_revoked_while_the_page_is_open(
     page.get_by_label("Key", exact=True).fill(key)
     page.keyboard.press("Enter")
     ask(page)
-    page.wait_for_function("history.state.turn === 0")
+    wait_until_kept(page, 0)
     assert [one["turns"] for one in kept(service, key)] == [1]
     other = create_key(variables, scopes="read", corpora=CORPUS)
     assert e2g(variables, "keys", "revoke", key.split("_")[1]).returncode == 0

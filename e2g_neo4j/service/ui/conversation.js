@@ -57,8 +57,7 @@ export async function resume(conversation, number) {
   [id, turns, next] = [conversation, found.turns, found.info.turns];
   open = turns.find((one) => one.number === Number(number ?? next - 1)) ?? turns.at(-1);
   showTurns();
-  const lost = found.hidden ? `${counted(found.hidden, "turn")} of this conversation is about a corpus that the key cannot read. ` : "";
-  byId("kept-note").textContent = lost;
+  byId("kept-note").textContent = found.hidden ? `${counted(found.hidden, "turn")} not shown: this key may not read the corpora any more.` : "";
   return open;
 }
 
