@@ -6,7 +6,7 @@ Turns about corpora that the key may not see any more are not shown.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -74,11 +74,9 @@ async def keep_turn(request: Request, conversation: Id, number: Number, turn: Ke
     check_wall(caller, turn.corpora)
     ask = state_of(request).client.runner.ask
     versions = await ask(stored.read_cited({(one.corpus, one.document_id) for one in turn.citations}))
-    cited = [
-        one.model_copy(update={"version": versions.get((one.corpus, one.document_id), ("", None))[1]})
-        for one in turn.citations
-    ]
-    turn = turn.model_copy(update={"citations": cited, "number": number})
+    for one in turn.citations:
+        _, one.version = versions.get((one.corpus, one.document_id), ("", None))
+    turn.number = number
     refused = await ask(stored.put_turn(caller.key, conversation, number, turn.model_dump()))
     if refused == "gone":
         raise _not_found(conversation)
@@ -180,18 +178,19 @@ def _as_markdown(turn: KeptTurn, base: str) -> str:
 
 
 def _describe(cited: CitedPlace, base: str) -> str:
-    passage = Passage(
-        "", cited.document, "", cited.start, cited.end, 0, level=cited.level, page=cited.page, heading=cited.heading,
-        corpus=cited.corpus, document_id=cited.document_id,
-    )  # fmt: skip
-    link = link_of(Citation(cited.number, passage), base)
-    return f"{passage.place}, characters {cited.start}–{cited.end}" + (f" <{link}>" if link and base else "")
+    values = cited.model_dump(exclude={"number", "version"})
+    passage = Passage(**values, text="", source="", score=0)
+    link = link_of(Citation(cited.number, passage), base) if base else None
+    return f"{passage.place}, characters {cited.start}–{cited.end}" + (f" <{link}>" if link else "")
 
 
 def _as_question(
     conversation: str, turn: KeptTurn, turns: Sequence[KeptTurn], sources: dict[tuple[str, str | None], str]
 ) -> dict[str, Any]:
-    """Return a rated turn as a question of `evaluation/gold`. `turns` are those about the same corpus."""
+    """Return a rated turn as a question of `evaluation/gold`.
+
+    `turns` are those about the same corpus, `sources` those of documents by id and version. Places in other documents
+    are left out, and so are the spans of summaries."""
     number, characters = _SENT
     before = [one for one in turns if one.number < turn.number][-number:]
     question: dict[str, Any] = {
@@ -203,17 +202,8 @@ def _as_question(
         question["written_out"] = turn.searched_as
     if turn.rating == "down":
         return question | {"rejected": turn.answer}
-    cited = list(_find_places(turn.citations, sources))
-    documents = list(dict.fromkeys(one["document"] for one in cited))
-    evidence = [one for one in cited if "start" in one]
+    cited = [(sources.get((one.document_id, one.version)), one) for one in turn.citations]
+    there = [(source, one) for source, one in cited if source]
+    evidence = [{"document": source, "start": one.start, "end": one.end} for source, one in there if not one.level]
+    documents = list(dict.fromkeys(source for source, _ in there))
     return question | {"answer": turn.answer, "gold_passages": documents, "evidence": evidence}
-
-
-def _find_places(
-    citations: Sequence[CitedPlace], sources: dict[tuple[str, str | None], str]
-) -> Iterator[dict[str, Any]]:
-    """Yield the cited places in documents that are as they were. Of a summary, this is the document alone."""
-    for one in citations:
-        source = sources.get((one.document_id, one.version))
-        if source is not None:
-            yield {"document": source} | ({} if one.level else {"start": one.start, "end": one.end})

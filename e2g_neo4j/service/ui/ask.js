@@ -14,6 +14,7 @@ import { drawTree } from "./tree.js";
 const SPOKEN_EVERY = 3000; // milliseconds between two parts of the answer that a screen reader is given
 const MANY_CORPORA = 8; // from this number on their list has a frame
 const EXAMPLES = 3;
+const HEADING = 2000; // characters of a heading that are kept
 
 let running = null;
 let shownAddress = "#ask"; // of the question whose answer is on the page
@@ -309,7 +310,7 @@ function keep(evidence, answer, citations) {
   const places = citations.filter((one) => one.url).map(({ number: n, passage }) => {
     const { corpus, document_id, document, level, page, heading } = passage;
     const { start, end } = shownPlace(passage);
-    return { number: n, corpus, document_id, document, start, end, level, page, heading };
+    return { number: n, corpus, document_id, document, start, end, level, page, heading: heading?.slice(0, HEADING) };
   });
   Object.assign(answered, { searched_as: evidence.searched_as, answer, citations: places });
   showTurn(answered);
