@@ -122,7 +122,7 @@ def dump(driver: Driver) -> dict[str, Any]:
     """All that is not ours, in full: nodes with labels and properties, relationships between them, the schema."""
     theirs = (
         "MATCH (n) WHERE n.corpus IS NULL AND NOT n:E2GIndex AND NOT n:CachedSummary AND NOT n:E2GRun "
-        "AND NOT n:E2GTask|E2GBlob|E2GTaskStep|E2GQueue|E2GKey|E2GUsage "
+        "AND NOT n:E2GTask|E2GBlob|E2GTaskStep|E2GQueue|E2GKey|E2GUsage|E2GConversation "
         "AND NOT n:__Neo4jMigration AND NOT n:__Neo4jMigrationsLock WITH n "
     )
     nodes = driver.execute_query(

@@ -25,7 +25,7 @@ from operations import outcome
 from tiers import at_length
 
 from e2g_neo4j.errors import MigrationError
-from e2g_neo4j.graph import keys, schema, task_leases, tasks
+from e2g_neo4j.graph import conversations, keys, schema, task_leases, tasks
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import EmbeddedChunk, IndexedDocument, StoredDocument, mentions_hash
 from e2g_neo4j.graph.tasks import Upload
@@ -728,7 +728,7 @@ def of_corpus(words: dict[str, Any]) -> Any:
 
 
 def service_life(run: Callable[[Operation[Any]], Any]) -> None:
-    """All operations of the service on tasks and keys, one after the other, where no other task waits."""
+    """All operations of the service on tasks, keys and conversations in turn, where no other task waits."""
     upload = [Upload(0, "a.txt", [b"text"], "text/plain")]
     parts = run(tasks.add_blobs("first", upload))
     asked: dict[str, Any] = {"idempotency_key": uuid4().hex, "body_sha256": "a"}
@@ -757,6 +757,12 @@ def service_life(run: Callable[[Operation[Any]], Any]) -> None:
     run(keys.is_refused(key.id))
     run(keys.list_keys())
     run(keys.any_key())
+    run(conversations.put_turn(key.id, "a", 0, {"question": "Who?", "corpora": ["novels"]}))
+    run(conversations.list_conversations(key.id))
+    run(conversations.read_conversation(key.id, "a"))
+    run(conversations.rename_conversation(key.id, "a", "Who?"))
+    run(conversations.read_cited([("novels", "a")]))
+    run(conversations.delete_conversation(key.id, "a"))
     run(keys.revoke(key.id))
     run(keys.add_usage([{"key": key.id, "requests": 1}]))
     run(keys.usage())

@@ -1,9 +1,10 @@
 """Read question files, and locate their gold in an indexed corpus.
 
 A question file is JSON Lines. Each line has `question`, and what to score in one or more of these fields:
-`gold_passages`   [id]: documents, by file name, or by the id of a passage in a JSON Lines file
+`gold_passages`   [id]: documents, by file name, by source, or by the id of a passage in a JSON Lines file
 `evidence`        [[start, end]] with `book`: character spans of the document with that file name
                   [{"document": id, "quote": text}]: text of a document; white space may differ
+                  [{"document": id, "start": start, "end": end}]: characters of a document
                   [statement]: a fact, in any wording
 `answer`          text: the right answer
 Optional fields: `id`; `type` or `question_type`; for questions with an answer `aliases`, other right answers, and
@@ -149,6 +150,8 @@ def _question(fields: Any, number: int, *, without_gold: bool) -> Question:
             case [int(start), int(end)] if 0 <= start < end and not isinstance(start, bool) and end is not True:
                 require(book, "evidence by characters requires the field book")
                 spans.append((book, start, end))
+            case {"document": document, "start": int(start), "end": int(end)} if _is_id(document) and 0 <= start < end:
+                spans.append((str(document), start, end))
             case {"document": document, "quote": str(quote)} if _is_id(document) and quote.strip():
                 quotes.append((str(document), quote))
             case str(statement) if content_words(statement):
@@ -286,7 +289,7 @@ class IndexedCorpus:
         return Gold(sources, tuple(spans), tuple(map(content_words, question.statements)))
 
     def _source(self, document: str, question: Question) -> str:
-        found = self._keys.get(document, set())
+        found = {document} if document in self.texts else self._keys.get(document, set())
         if len(found) == 1:
             return next(iter(found))
         number = f"{len(found)} documents" if found else "no document"

@@ -30,7 +30,7 @@ from e2g_neo4j.service.observability import Metrics, Observe, trace
 from e2g_neo4j.service.oidc import issuer_of
 from e2g_neo4j.service.page import add_docs, add_page
 from e2g_neo4j.service.problems import Problem, Problems, add_problems
-from e2g_neo4j.service.routes import administration, corpora, documents, entities, questions
+from e2g_neo4j.service.routes import administration, conversations, corpora, documents, entities, questions
 from e2g_neo4j.service.routes import tasks as task_routes
 from e2g_neo4j.service.schemas import Health, NewText, TextDocuments
 from e2g_neo4j.service.state import State
@@ -76,6 +76,7 @@ def create_app(client: AsyncE2G, *, mcp_write: bool = False) -> FastAPI:
         documents.router,
         entities.router,
         questions.router,
+        conversations.router,
         task_routes.router,
         administration.router,
         openai.router,

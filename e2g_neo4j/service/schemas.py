@@ -14,7 +14,7 @@ from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
 from e2g_neo4j.types.properties import MAX_PROPERTIES, check_names, check_properties
 from e2g_neo4j.types.reports import DocumentInfo, Layer, Removable, ReportKind
 from e2g_neo4j.types.results import Evidence, Turn
-from e2g_neo4j.types.service import KeyInfo, Scope, TaskInfo
+from e2g_neo4j.types.service import ConversationInfo, KeyInfo, Scope, TaskInfo
 
 T = TypeVar("T")
 
@@ -85,6 +85,87 @@ class AskedQuestion(Question):
     level: Annotated[int, Field(ge=1)] | Literal["dynamic"] | None = None
     max_tokens: Annotated[int, Field(ge=1, le=2**31)] | None = None
     stream: bool = False
+
+
+Rating = Literal["up", "down"]
+"""What a person thinks of an answer."""
+
+Offset = Annotated[int, Field(ge=0, le=2**53)]
+
+
+class CitedPlace(Body):
+    """Where a passage is that an answer cites, without its text.
+
+    Attributes:
+        number: Its number in the answer.
+        corpus: Its corpus.
+        document_id: The id of its document.
+        document: The title of the document.
+        start: Where the passage, or what is shown of it, starts.
+        end: Where it ends.
+        level: 0 for text, the level of the tree for a summary.
+        page: Its page.
+        heading: Its heading.
+        version: The hash of the contents of the document when the turn was kept; the service sets it.
+    """
+
+    number: Annotated[int, Field(ge=1, le=10_000)]
+    corpus: Name
+    document_id: Name
+    document: Annotated[str, Field(max_length=2000)]
+    start: Offset
+    end: Offset
+    level: Annotated[int, Field(ge=0, le=1000)] = 0
+    page: Annotated[str, Field(max_length=1000)] | None = None
+    heading: Annotated[str, Field(max_length=2000)] | None = None
+    version: Annotated[str, Field(max_length=100)] | None = None
+
+
+class KeptTurn(Body):
+    """A turn of a conversation.
+
+    Attributes:
+        number: Its number in the conversation, from 0; the service sets it.
+        question: The question.
+        searched_as: The question that was searched for, if earlier turns changed it.
+        corpora: The corpora that were searched.
+        mode: The mode, and the options `k`, `hops` and `where`.
+        answer: The answer; empty if there was no chat model.
+        citations: The places that it cites.
+        rating: What the person thinks of it.
+    """
+
+    number: Offset = 0
+    question: Annotated[str, Field(min_length=1, max_length=MAX_QUESTION)]
+    searched_as: Annotated[str, Field(max_length=2 * MAX_QUESTION)] = ""
+    corpora: Annotated[list[Name], Field(min_length=1, max_length=MAX_CORPORA, fail_fast=True)]
+    mode: Name
+    k: Annotated[int, Field(ge=1, le=1000)]
+    hops: Annotated[int, Field(ge=1, le=6)]
+    where: Annotated[list[Source], Field(max_length=50, fail_fast=True)] = []
+    answer: Annotated[str, Field(max_length=200_000)] = ""
+    citations: Annotated[list[CitedPlace], Field(max_length=200, fail_fast=True)] = []
+    rating: Rating | None = None
+
+    @model_validator(mode="after")
+    def _of_its_corpora(self) -> Self:
+        if any(one.corpus not in self.corpora for one in self.citations):
+            raise ValueError("A citation is of another corpus than those of the question.")
+        return self
+
+
+class Conversation(BaseModel):
+    """A conversation and its turns, but for `hidden` ones, about corpora that the key may not see any more."""
+
+    info: ConversationInfo
+    turns: list[KeptTurn]
+    hidden: int
+
+
+class NewTitle(Body):
+    """The new title of a conversation."""
+
+    title: Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class GraphNode(BaseModel):

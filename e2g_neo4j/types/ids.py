@@ -18,8 +18,8 @@ def corpus_key(corpus: str) -> str:
 
 HIDDEN_LABELS = frozenset(
     [
-        *("E2GBlob", "E2GIndex", "E2GKey", "E2GLinkedNames", "E2GLock"),
-        *("E2GQueue", "E2GRetired", "E2GRun", "E2GTask", "E2GTaskStep", "E2GUsage", "CachedSummary"),
+        *("E2GBlob", "E2GConversation", "E2GIndex", "E2GKey", "E2GLinkedNames"),
+        *("E2GLock", "E2GQueue", "E2GRetired", "E2GRun", "E2GTask", "E2GTaskStep", "E2GUsage", "CachedSummary"),
         *("StagedChunk", "StagedCluster", "StagedCommunity", "StagedStatement", "StagedSummary"),
         *("StagedWindow", "OutdatedCluster", "OutdatedCommunity", "UncountedChunk", "UnlinkedChunk"),
         *("__Neo4jMigration", "__Neo4jMigrationsLock"),

@@ -197,3 +197,24 @@ class UsageInfo:
     requests: int
     prompt_tokens: int
     completion_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationInfo:
+    """A conversation that the service keeps for a key. Times are milliseconds since 1970, UTC.
+
+    Attributes:
+        id: its id, which its key knows it by.
+        title: its first question, or what it was renamed to; None if the key may not see all of its corpora any more.
+        corpora: those that its questions are about.
+        turns: the number of its turns.
+        created: when it began.
+        updated: when a turn was kept last.
+    """
+
+    id: str
+    title: str | None
+    corpora: tuple[str, ...]
+    turns: int
+    created: int
+    updated: int

@@ -166,7 +166,7 @@ def joined(text: str) -> list[str]:
 
 def test_curl_calls_only_what_a_test_runs() -> None:
     assert {page for page in PAGES if "curl " in (DOCS / f"{page}.md").read_text(encoding="utf-8")} == {"service"}
-    assert len(curl_commands("service")) == 4
+    assert len(curl_commands("service")) == 7
     assert "curl " not in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -196,11 +196,13 @@ def test_a_service_answers_the_calls_of_curl(scratch: Connection, ollama_server:
             replies.append(done)
     finally:
         service.stop()
-    _uploaded, ended, found, answered = replies
+    _uploaded, ended, found, answered, kept, listed, rated = replies
     assert json.loads(ended)["state"] == "succeeded"
     assert [one["source"] for one in json.loads(found)["passages"]] == ["upload:dracula.txt"]
     names = re.findall(r"^event: (\w+)$", answered, re.MULTILINE)
     assert (names[0], names[-2:]) == ("evidence", ["citation", "done"])
+    assert [(one["id"], one["title"]) for one in json.loads(listed)] == [("first-steps", json.loads(kept)["question"])]
+    assert json.loads(rated)["answer"] == "A count."
 
 
 def in_shell(line: str, folder: Path, variables: dict[str, str]) -> str:

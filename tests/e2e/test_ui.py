@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -28,6 +29,7 @@ from tiers import need
 
 from e2g_neo4j import E2G
 from e2g_neo4j.documents.files import from_text
+from e2g_neo4j.evaluation import read_questions
 from e2g_neo4j.managed_neo4j import Connection
 
 pytestmark = pytest.mark.timeout(600)
@@ -338,7 +340,7 @@ def test_an_address_opens_a_text_at_its_place(page: Page, service: RunningServic
     expect(page.locator("#place h3")).to_have_text("The log")
 
 
-def test_examples_history_and_filter(page: Page, seen: Seen) -> None:
+def test_examples_and_filter(page: Page, seen: Seen) -> None:
     choose(page, CORPUS)
     example = page.locator("#examples button", has_text="Luke Farran").first
     example.click()
@@ -349,10 +351,8 @@ def test_examples_history_and_filter(page: Page, seen: Seen) -> None:
     page.get_by_text("Options", exact=True).click()
     page.get_by_label("Only documents with these properties").fill("year>=1890; author=Nobody")
     seen.expected.append("422")
-    page.get_by_text("Questions of this visit").click()
-    page.locator("#asked button").get_by_text(question).click()
+    page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("has a property 'year'")
-    expect(page.locator("#asked li")).to_have_count(1)
 
 
 def test_a_conversation_is_shown_and_sent(page: Page, service: RunningService) -> None:
@@ -653,6 +653,312 @@ def test_a_corpus_is_deleted_after_a_confirmation(page: Page, database: Driver, 
     expect(page.locator("#documents-title")).to_be_focused()
 
 
+# --- conversations -----------------------------------------------------------------------------------
+
+
+FOLLOW_UP = "What did he count?"
+
+
+def requests_to(page: Page, path: str) -> list[str]:
+    """The addresses under a path that the page asks for from now on."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if path in request.url else None)
+    return asked
+
+
+def kept(service: RunningService, key: str | None = None) -> list[dict[str, Any]]:
+    with service.client(key) as http:
+        found: list[dict[str, Any]] = http.get("/v1/conversations").raise_for_status().json()
+    return found
+
+
+def reload(page: Page) -> None:
+    page.reload()
+    expect(page.locator("#result")).not_to_have_attribute("aria-busy", "true")
+    page.locator("#panel-graph svg.graph").first.wait_for(state="attached")
+
+
+def wait_until_kept(page: Page, turn: int) -> None:
+    """Wait until the service has the turn with a number. The policy of the page forbids `wait_for_function`."""
+    until = time.monotonic() + MILLISECONDS / 1000
+    while page.evaluate("history.state?.turn") != turn:
+        assert time.monotonic() < until, page.locator("#kept-note").text_content()
+        page.wait_for_timeout(50)
+
+
+def keep_two_turns(page: Page) -> None:
+    ask(page)
+    ask(page, FOLLOW_UP)
+    expect(page.locator("#answer-actions")).to_be_visible()
+    wait_until_kept(page, 1)
+
+
+def test_nothing_is_lost_at_a_reload_and_follow_ups_go_on(page: Page, service: RunningService) -> None:
+    keep_two_turns(page)
+    text = page.locator("#answer-text").text_content()
+    again = requests_to(page, "/v1/ask")
+    reload(page)
+    expect(page.locator("#turns > li")).to_have_count(1)
+    expect(page.locator("#turns > li")).to_contain_text(QUESTION)
+    expect(page.get_by_label("Question")).to_have_value(FOLLOW_UP)
+    expect(page.locator("#answer-text")).to_have_text(str(text))
+    expect(page.locator("#evidence-note")).to_contain_text("searched again")
+    assert again == [], "the answer is not made again"
+    page.locator("#turns a").click()
+    page.get_by_role("button", name=re.compile("^Citation 1:")).click()
+    expect(page.locator("#panel-text mark")).to_be_focused()
+    with page.expect_request(lambda request: request.url.endswith("/v1/ask")) as sent:
+        ask(page, "And then?")
+    assert [one["question"][: len(FOLLOW_UP)] for one in json.loads(sent.value.post_data or "")["history"]] == [
+        QUESTION[: len(FOLLOW_UP)],
+        FOLLOW_UP,
+    ]
+    wait_until_kept(page, 2)
+    assert kept(service)[0]["turns"] == 3
+
+
+def test_an_address_opens_a_conversation(page: Page, service: RunningService) -> None:
+    keep_two_turns(page)
+    [first, *_] = kept(service)
+    page.goto(f"{service.url}/ui/#/conversations/{first['id']}")
+    page.reload()
+    expect(page.locator("#turns > li")).to_have_count(1)
+    expect(page.get_by_label("Question")).to_have_value(FOLLOW_UP)
+    page.locator("#turns a").click()
+    expect(page.get_by_label("Question")).to_have_value(QUESTION)
+    expect(page.locator("#answer-text")).to_contain_text("Luke Farran was at the helm")
+    expect(page.locator("#turns > li")).to_have_count(2)
+    expect(page.locator("#turns a[aria-current]")).to_have_text(QUESTION)
+    page.go_back()
+    expect(page.get_by_label("Question")).to_have_value(FOLLOW_UP)
+
+
+def test_a_conversation_that_is_gone_is_told_with_a_way_on(page: Page, service: RunningService, seen: Seen) -> None:
+    seen.expected.append("404")
+    page.goto(f"{service.url}/ui/#/conversations/{'0' * 32}")
+    expect(page.get_by_role("alert")).to_contain_text("There is no such conversation")
+    expect(page.get_by_role("alert")).to_contain_text("Open Conversations")
+    ask(page)
+    expect(page.locator("#answer-actions")).to_be_visible()
+
+
+def test_conversations_are_listed_renamed_exported_and_deleted(
+    page: Page, service: RunningService, tmp_path: Path
+) -> None:
+    ask(page, "Who wrote the log?")
+    page.get_by_text("Conversations", exact=True).click()
+    item = page.locator("#kept > li").first
+    expect(item).to_contain_text("Who wrote the log?")
+    item.get_by_role("button", name="Rename").click()
+    page.get_by_label("Title").fill("About the <b>log")
+    page.keyboard.press("Enter")
+    expect(item.locator("a")).to_have_text("About the <b>log")
+    expect(item.locator("a")).to_be_focused()
+    item.get_by_role("button", name="Rename").click()
+    page.keyboard.press("Escape")
+    expect(item.locator("a")).to_be_focused()
+    with page.expect_download() as loading:
+        item.get_by_role("button", name="Export").click()
+    loading.value.save_as(tmp_path / "kept.md")
+    text = (tmp_path / "kept.md").read_text(encoding="utf-8")
+    assert text.startswith("# About the <b>log\n\n## Who wrote the log?\n\n**Luke Farran** was at the helm [1].")
+    assert "1. The log, characters" in text
+    count = len(kept(service))
+    item.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.locator("#kept > li")).to_have_count(count - 1)
+    expect(page.locator("#result")).to_be_hidden()
+    assert "About the <b>log" not in [one["title"] for one in kept(service)]
+
+
+def test_thumbs_are_kept_and_exported(page: Page, service: RunningService, tmp_path: Path) -> None:
+    ask(page)
+    page.get_by_role("button", name="Bad", exact=True).click()
+    page.get_by_role("button", name="Good", exact=True).click()
+    expect(page.locator("#announce")).to_have_text("Rated good.")
+    wait_until_kept(page, 0)
+    reload(page)
+    expect(page.locator("#rate-up")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#rate-down")).to_have_attribute("aria-pressed", "false")
+    page.get_by_text("Conversations", exact=True).click()
+    with page.expect_download() as loading:
+        page.get_by_role("button", name="Export good ones").click()
+    loading.value.save_as(tmp_path / "good.jsonl")
+    assert loading.value.suggested_filename == f"{CORPUS}-up.jsonl"
+    [question] = read_questions(tmp_path / "good.jsonl")
+    cited = answer(service)["citations"]
+    assert (question.question, question.answer) == (QUESTION, ANSWER.replace("[2, 99]", "[2]"))
+    assert [(start, end) for _, start, end in question.spans] == [
+        (one["passage"]["excerpt"]["start"], one["passage"]["excerpt"]["end"]) for one in cited
+    ]
+    page.get_by_role("button", name="Good", exact=True).click()
+    expect(page.locator("#announce")).to_have_text("Rating removed.")
+
+
+def test_an_answer_is_made_again_and_copied_and_says_how_it_was_made(page: Page, service: RunningService) -> None:
+    page.get_by_text("Options", exact=True).click()
+    page.get_by_label("Mode").select_option("dense")
+    page.locator("#k").fill("4")
+    ask(page)
+    expect(page.locator("#answer-options")).to_have_text(f"Mode dense · k 4 · hops 3 · {CORPUS}")
+    page.get_by_role("button", name="Copy answer").click()
+    expect(page.locator("#announce")).to_have_text("Copied.")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(f"## {QUESTION}\n\n**Luke Farran** was at the helm [1].")
+    assert re.search(r"\n1\. The log, characters \d+–\d+\n2\. The log", copied)
+    wait_until_kept(page, 0)
+    page.get_by_label("Mode").select_option("auto")
+    page.get_by_label("Question").fill("Something else?")
+    with page.expect_request(lambda request: request.url.endswith("/v1/ask")) as sent:
+        page.get_by_role("button", name="Regenerate").click()
+    body = json.loads(sent.value.post_data or "")
+    assert (body["question"], body["mode"], body["k"], body["history"]) == (QUESTION, "dense", 4, [])
+    expect(page.locator("#answer-actions")).to_be_visible()
+    wait_until_kept(page, 0)
+    expect(page.get_by_label("Question")).to_have_value("Something else?")
+    assert kept(service)[0]["turns"] == 1
+
+
+def test_what_was_typed_survives_a_reload(page: Page) -> None:
+    ask(page)
+    page.get_by_label("Question").fill("Half of a ques")
+    reload(page)
+    expect(page.get_by_label("Question")).to_have_value("Half of a ques")
+    ask(page, FOLLOW_UP)
+    assert page.evaluate("sessionStorage.length") == 0
+
+
+@pytest.mark.full
+def test_a_restart_of_the_service_loses_nothing(
+    playwright: Playwright, client: E2G, variables: dict[str, str], tmp_path: Path
+) -> None:
+    running = RunningService(variables, tmp_path / "log", "--no-worker")
+    port = running.url.rsplit(":", 1)[1]
+    try:
+        with chromium_page(playwright) as (page, _):
+            page.goto(f"{running.url}/ui")
+            ask(page)
+            wait_until_kept(page, 0)
+            running.kill()
+            page.get_by_role("button", name="Good", exact=True).click()
+            expect(page.locator("#kept-note")).to_contain_text("This turn is not kept. The service cannot be reached.")
+            page.get_by_label("Question").fill(FOLLOW_UP)
+            page.get_by_role("button", name="Ask", exact=True).click()
+            expect(page.get_by_role("alert")).to_contain_text("The service cannot be reached.")
+            expect(page.get_by_label("Question")).to_have_value(FOLLOW_UP)
+            running = RunningService(variables, tmp_path / "log", "--no-worker", "--port", port)
+            ask(page, FOLLOW_UP)
+            wait_until_kept(page, 1)
+            with running.client() as http:
+                one = page.evaluate("history.state.conversation")
+                turns = http.get(f"/v1/conversations/{one}").json()["turns"]
+            assert [(one["question"], one["rating"]) for one in turns] == [(QUESTION, "up"), (FOLLOW_UP, None)]
+    finally:
+        running.stop()
+
+
+# --- comparing ---------------------------------------------------------------------------------------
+
+
+def compare(page: Page) -> None:
+    """Compare auto with dense, and wait for both."""
+    page.get_by_role("link", name="Compare").click()
+    page.locator("#mode-a").wait_for()
+    for box in page.locator("#compare-corpora input").all():
+        box.set_checked(box.get_attribute("value") == CORPUS)
+    page.locator("#compare-question").fill(QUESTION)
+    page.locator("#k-b").fill("3")
+    page.locator("#compare-button").click()
+    expect(page.locator("#compare-stop")).to_be_hidden()
+
+
+def test_two_modes_are_compared(page: Page, service: RunningService, client: E2G) -> None:
+    compare(page)
+    found = [client.retrieve(QUESTION, corpus=CORPUS, mode=mode, k=k) for mode, k in (("auto", 10), ("dense", 3))]
+    for side, evidence, others in zip("ab", found, found[::-1], strict=True):
+        cards = page.locator(f"#evidence-{side} > li")
+        expect(cards).to_have_count(len(evidence.passages))
+        both = [
+            any(one.start < other.end and other.start < one.end for other in others.passages)
+            for one in evidence.passages
+        ]
+        assert [card.locator(".shared").count() == 1 for card in cards.all()] == both
+        assert page.locator(f"#evidence-{side} mark").count() > 0
+        expect(cards.first).to_contain_text("Score ")
+        expect(page.locator(f"#answer-{side}")).to_contain_text("Luke Farran was at the helm [1]")
+        expect(page.locator(f"#note-{side}")).to_contain_text(evidence.reason)
+    expect(page.locator("#title-b")).to_have_text("Mode dense · k 3 · hops 3")
+    expect(page.locator("#compare-note")).to_contain_text(f"of {len(found[0].passages)} passages of the first mode")
+    address = page.url
+    page.reload()
+    expect(page.locator("#evidence-b > li")).to_have_count(3)
+    assert (page.url, page.locator("#k-b").input_value()) == (address, "3")
+    page.locator("#answer-a .citation").first.click()
+    expect(page.locator("#place mark")).to_be_focused()
+    page.go_back()
+    expect(page.locator("#evidence-b > li")).to_have_count(3)
+
+
+def test_a_comparison_is_stopped_and_says_what_fails(page: Page, seen: Seen) -> None:
+    compare(page)
+    page.locator("#compare-question").fill(ENDLESS)
+    page.keyboard.press("Enter")
+    expect(page.locator("#answer-a")).to_contain_text(PIECE.strip())
+    page.locator("#compare-stop").click()
+    expect(page.locator("#compare-note")).to_contain_text("Stopped")
+    seen.expected.append("422")
+    page.locator("#options-b .wide").fill("year>1")
+    page.locator("#compare-question").fill(QUESTION)
+    page.keyboard.press("Tab")
+    page.locator("#compare-button").click()
+    expect(page.locator("#note-b")).to_contain_text("property 'year'")
+    expect(page.locator("#answer-a")).to_contain_text("Luke Farran was at the helm [1]")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 320)])
+def test_compare_and_conversations_are_accessible_and_fit(
+    page: Page, scheme: Any, width: int, keep: Callable[[str], Path]
+) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 860})
+
+    def check(state: str) -> None:
+        page.screenshot(path=keep(f"{state}-{scheme}-{width}"), full_page=True)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        violations = Axe().run(page).response["violations"]
+        assert [(state, one["id"], one["nodes"][0]["html"]) for one in violations] == []
+
+    keep_two_turns(page)
+    page.get_by_role("button", name="Good", exact=True).click()
+    page.get_by_text("Conversations", exact=True).click()
+    page.locator("#kept > li").first.wait_for()
+    check("conversation")
+    page.locator("#kept button").first.click()
+    check("rename")
+    compare(page)
+    check("compare")
+
+
+def test_the_keyboard_compares(page: Page) -> None:
+    page.locator("#corpora input").first.wait_for()
+    tab_to(page, page.get_by_role("link", name="Compare"))
+    page.keyboard.press("Enter")
+    expect(page.locator("#compare-title")).to_be_focused()
+    tab_to(page, page.locator("#compare-question"))
+    page.keyboard.type(QUESTION)
+    for box in page.locator("#compare-corpora input").all():
+        tab_to(page, box)
+        if box.is_checked() != (box.get_attribute("value") == CORPUS):
+            page.keyboard.press("Space")
+    tab_to(page, page.locator("#mode-b"))
+    tab_to(page, page.locator("#compare-question"), most=200)
+    page.keyboard.press("Enter")
+    expect(page.locator("#compare-stop")).to_be_hidden()
+    tab_to(page, page.locator("#answer-b .citation").first, most=200)
+    page.keyboard.press("Enter")
+    expect(page.locator("#place mark")).to_be_focused()
+
+
 # --- access ------------------------------------------------------------------------------------------
 
 
@@ -692,6 +998,30 @@ def test_the_key_is_asked_for_and_kept_in_memory_only(page: Page, key: str, seen
     expect(page.locator("#key-note")).to_contain_text("needs an API key")
 
 
+def test_a_key_that_is_revoked_while_the_page_is_open(
+    page: Page, key: str, variables: dict[str, str], service: RunningService, seen: Seen
+) -> None:
+    seen.expected += ["401", "403", "404"]
+    page.reload()
+    page.get_by_label("Key", exact=True).fill(key)
+    page.keyboard.press("Enter")
+    ask(page)
+    wait_until_kept(page, 0)
+    assert [one["turns"] for one in kept(service, key)] == [1]
+    other = create_key(variables, scopes="read", corpora=CORPUS)
+    assert e2g(variables, "keys", "revoke", key.split("_")[1]).returncode == 0
+    page.get_by_label("Question").fill(FOLLOW_UP)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator("#key-note")).to_contain_text("expired or revoked. Enter another one")
+    page.get_by_label("Key", exact=True).fill(other)
+    page.keyboard.press("Enter")
+    expect(page.locator("#key-panel")).to_be_hidden()
+    expect(page.get_by_label("Question")).to_have_value(FOLLOW_UP)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator("#kept-note")).to_contain_text("another key's: this turn begins a new one")
+    assert [(one["title"], one["turns"]) for one in kept(service, other)] == [(FOLLOW_UP, 1)]
+
+
 # --- for everybody -----------------------------------------------------------------------------------
 
 
@@ -711,7 +1041,8 @@ def test_each_state_is_accessible(page: Page, scheme: Any, keep: Callable[[str],
     page.keyboard.press("Escape")
     ask(page)
     page.get_by_text("Options", exact=True).click()
-    page.get_by_text("Questions of this visit").click()
+    page.get_by_text("Conversations", exact=True).click()
+    page.locator("#kept li").first.wait_for()
     page.get_by_text("Show as a table").click()
     check("answer")
     page.get_by_role("tab", name="Tree").click()

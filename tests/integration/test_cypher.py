@@ -144,6 +144,8 @@ VALUES: dict[str, Any] = {
     **dict.fromkeys(("task", "worker", "kind", "body_sha256", "idempotency", "parameters", "found", "step"), "a"),
     **dict.fromkeys(("state", "result", "error", "stage", "sha256", "corpus"), "a"),
     **dict.fromkeys(("file", "part", "parts", "milliseconds", "attempts", "age", "days"), 1),
+    **dict.fromkeys(("number", "most_turns", "most_characters"), 1),
+    **dict.fromkeys(("conversation", "turn", "same"), "a"),
     **dict.fromkeys(("done", "total", "tokens", "prompt_tokens", "completion_tokens", "cost"), 1),
     **dict.fromkeys(("created", "at", "keys", "states", "expires")),
 }

@@ -291,7 +291,9 @@ HOSTILE = [
 """Statements that would read the nodes `k` of the service; {k} is a node pattern, {labelled} a condition for it."""
 
 
-@pytest.mark.parametrize("label", ["E2GKey", "E2GTask", "E2GBlob", "E2GUsage", "CachedSummary", "__Neo4jMigration"])
+@pytest.mark.parametrize(
+    "label", ["E2GKey", "E2GTask", "E2GBlob", "E2GUsage", "E2GConversation", "CachedSummary", "__Neo4jMigration"]
+)
 def test_nothing_of_the_service_is_read(alone: Driver, label: str) -> None:
     """Neither what a label names nor what no plan shows; only what a corpus and the graph of the user have."""
     rows = "CREATE (n:$($label) {id: 'x', task: 't', corpus_name: 'novels', file: 0, part: 0, sha256: 'a secret'})"

@@ -109,7 +109,7 @@ def requests(description: dict[str, Any], corpus: str) -> Iterator[tuple[str, di
                 }
             elif bodies:
                 sent = {"data": {"corpus": corpus}, "files": {"file": ("a.zip", b"nothing")}}
-            address = path.replace("{corpus}", corpus).replace("{model}", f"e2g/{corpus}")
+            address = path.replace("{corpus}", corpus).replace("{model}", f"e2g/{corpus}").replace("{number}", "0")
             address = re.sub(r"{\w+}", "none", address)
             params = [
                 one["name"] for one in operation.get("parameters", ()) if one["in"] == "query" and one["required"]

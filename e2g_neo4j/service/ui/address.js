@@ -1,7 +1,8 @@
 // The addresses of the page. Each state has one, after the #, so that back, forward, reloading and sending it work.
 
-const VIEWS = ["ask", "explore", "documents", "tasks"];
+const VIEWS = ["ask", "explore", "documents", "compare", "tasks"];
 const PATH = /^#\/corpora\/([^/?]+)\/(documents|entities|communities)\/([^/?]+)(?:\?(.*))?$/;
+const CONVERSATION = /^#\/conversations\/([^/?]+)(?:\?(.*))?$/;
 
 /** Return what an address names: {view, corpus, kind, name, params}; without a view if it is none of this page. */
 export function readAddress(hash) {
@@ -10,6 +11,8 @@ export function readAddress(hash) {
     const view = path[2] === "documents" ? "text" : "explore";
     return { view, corpus: decoded(path[1]), kind: path[2], name: decoded(path[3]), params: new URLSearchParams(path[4]) };
   }
+  const kept = CONVERSATION.exec(hash);
+  if (kept) return { view: "ask", conversation: decoded(kept[1]), params: new URLSearchParams(kept[2]) };
   const [name, query] = hash.slice(1).split(/\?(.*)/s);
   const params = new URLSearchParams(query);
   return { view: hash ? VIEWS.find((one) => one === name) : "ask", corpus: params.get("corpus"), params };
@@ -20,6 +23,9 @@ export const viewAddress = (view, values = {}) => `#${view}${queryOf(values)}`;
 
 /** Return the address of a document; `at`: a place in its text. */
 export const documentAddress = (corpus, document, at = 0) => pathTo(corpus, "documents", document) + queryOf({ at });
+
+/** Return the address of a conversation that is kept, or of one of its turns. */
+export const conversationAddress = (id, turn) => `#/conversations/${encodeURIComponent(id)}${queryOf({ turn })}`;
 
 /** Return the address of an entity in Explore; `more` says what else is open, such as `with`, the other end of a link. */
 export const entityAddress = (corpus, name, more = {}) => pathTo(corpus, "entities", name) + queryOf(more);

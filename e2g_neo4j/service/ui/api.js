@@ -33,6 +33,16 @@ export async function call(method, path, { body, query, signal } = {}) {
   return reply.json();
 }
 
+/** Download the reply to a request as a file. */
+export async function download(path, query, name) {
+  const reply = await send("GET", path, { query });
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await reply.blob());
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
 /** Send a request and yield the events of the reply: {name, data}. */
 export async function* events(path, { body, signal }) {
   const reply = await send("POST", path, { body, signal });

@@ -3,6 +3,7 @@
 import { readAddress } from "./address.js";
 import { call, hasKey, setKey } from "./api.js";
 import { openQuestion, setUpAsking, showCorpora } from "./ask.js";
+import { setUpCompare, showCompare } from "./compare.js";
 import { setUpDocuments, showDocuments, showWriting } from "./documents.js";
 import { byId } from "./dom.js";
 import { setUpExplore, showExplore } from "./explore.js";
@@ -10,7 +11,7 @@ import { showPlace } from "./passage.js";
 import { clear, onMissingKey, show } from "./problems.js";
 import { hideTasks, setUpTasks, showTasks } from "./tasks.js";
 
-const TITLES = { ask: "Ask", explore: "Explore", documents: "Documents", tasks: "Tasks", text: "Text" };
+const TITLES = { ask: "Ask", explore: "Explore", documents: "Documents", compare: "Compare", tasks: "Tasks", text: "Text" };
 
 let loaded = false; // whether the corpora are known, without which no question is asked
 let shownView = "";
@@ -35,6 +36,7 @@ function showView() {
   else if (view === "ask" && loaded) openQuestion(place);
   else if (view === "explore") showExplore(place);
   else if (view === "documents") showDocuments(place);
+  else if (view === "compare" && loaded) showCompare(place);
   else if (view === "tasks") showTasks();
   else if (view === "text") showPlace(byId("place"), place);
 }
@@ -105,12 +107,14 @@ byId("key-form").addEventListener("submit", async (event) => {
 
 byId("key-forget").addEventListener("click", () => {
   setKey("");
+  sessionStorage.clear();
   location.reload(); // nothing that the key showed stays
 });
 
 // --- start ---
 
 setUpAsking();
+setUpCompare();
 setUpExplore();
 setUpDocuments(loadCorpora);
 setUpTasks();

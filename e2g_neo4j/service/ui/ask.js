@@ -1,27 +1,25 @@
 // Questions: the form, the answer as it is written, and its evidence.
 
-import { documentAddress, entityAddress, goTo, viewAddress } from "./address.js";
+import { entityAddress, goTo, viewAddress } from "./address.js";
 import { call, events, inCorpus } from "./api.js";
-import { earlierTurns, keepTurn, setUpConversation, startAnew, turnsBefore } from "./conversation.js";
-import { announce, byId, counted, make, number, span } from "./dom.js";
-import { marked, termsOf } from "./excerpt.js";
+import { beginTurn, draft, forgetDraft, keepTurn, placeInHistory, resume, setUpConversation, showRating, startAnew } from "./conversation.js";
+import { announce, byId, counted, make, number } from "./dom.js";
+import { asMarkdown, card, numbersOf, renderAnswer, searchedAs, shownPlace, withLetters, Writing } from "./evidence.js";
+import { termsOf } from "./excerpt.js";
 import { drawGraph } from "./graph.js";
-import { renderMarkdown } from "./markdown.js";
 import { closePassage, openPassage, setUpPanel, showTab } from "./passage.js";
 import { clear, show } from "./problems.js";
 import { drawTree } from "./tree.js";
 
 const SPOKEN_EVERY = 3000; // milliseconds between two parts of the answer that a screen reader is given
-const RENDERED_EVERY = 150; // milliseconds between two renderings of an answer that is being written
-const EXCERPT = 420; // characters of a passage without an excerpt
-const CITED = /\[(\d+(?:, \d+)*)\]/;
-
 const MANY_CORPORA = 8; // from this number on their list has a frame
 const EXAMPLES = 3;
+const HEADING = 2000; // characters of a heading that are kept
 
 let running = null;
 let shownAddress = "#ask"; // of the question whose answer is on the page
 let asked = false; // whether a question was asked, so that examples are not needed
+let answered = null; // the turn that is shown: what was asked, and its answer
 
 export function setUpAsking() {
   byId("ask-form").addEventListener("submit", (event) => {
@@ -34,26 +32,36 @@ export function setUpAsking() {
     byId("ask-form").requestSubmit();
   });
   byId("stop-button").addEventListener("click", () => running?.abort());
-  setUpConversation();
+  byId("regenerate").addEventListener("click", () => {
+    fillForm(answered);
+    ask(answered.number);
+  });
+  byId("copy-answer").addEventListener("click", async () => {
+    await navigator.clipboard.writeText(asMarkdown(answered.question, answered.answer, answered.citations));
+    announce("Copied.");
+  });
+  setUpConversation(() => chosenCorpora());
   setUpPanel();
 }
 
-/** Show the corpora to choose from. What was chosen stays chosen. */
+/** Show the corpora to choose from, here and in Compare. What was chosen stays chosen. */
 export function showCorpora(corpora) {
-  const chosen = new Set(chosenCorpora());
-  if (!chosen.size && corpora.length) chosen.add(corpora[0].corpus);
-  const boxes = corpora.map(({ corpus, documents }) =>
-    make(
-      "label",
-      { class: "choice" },
-      make("input", { type: "checkbox", name: "corpus", value: corpus, checked: chosen.has(corpus) }),
-      ` ${corpus} `,
-      make("span", { class: "note" }, `(${counted(documents, "document")})`),
-    ),
-  );
-  const none = make("p", { class: "note" }, "There is no corpus yet. ", make("a", { href: "#documents" }, "Upload documents."));
-  byId("corpora").replaceChildren(...(boxes.length ? boxes : [none]));
-  byId("corpora").classList.toggle("long", boxes.length >= MANY_CORPORA);
+  for (const where of ["corpora", "compare-corpora"]) {
+    const chosen = new Set(chosenCorpora(where));
+    if (!chosen.size && corpora.length) chosen.add(corpora[0].corpus);
+    const boxes = corpora.map(({ corpus, documents }) =>
+      make(
+        "label",
+        { class: "choice" },
+        make("input", { type: "checkbox", name: "corpus", value: corpus, checked: chosen.has(corpus) }),
+        ` ${corpus} `,
+        make("span", { class: "note" }, `(${counted(documents, "document")})`),
+      ),
+    );
+    const none = make("p", { class: "note" }, "There is no corpus yet. ", make("a", { href: "#documents" }, "Upload documents."));
+    byId(where).replaceChildren(...(boxes.length ? boxes : [none]));
+    byId(where).classList.toggle("long", boxes.length >= MANY_CORPORA);
+  }
   byId("corpora").onchange = showExamples;
   showExamples();
 }
@@ -85,23 +93,8 @@ async function showExamples() {
   byId("examples").hidden = !questions.length;
 }
 
-/** Keep a question in the list of this visit, the last one first. It is kept in memory only. */
-function remember({ question, corpora }) {
-  asked = true;
-  byId("examples").hidden = true;
-  byId("history").hidden = false;
-  for (const one of [...byId("asked").children]) if (one.dataset.question === question) one.remove();
-  const again = () => {
-    startAnew();
-    byId("question").value = question;
-    choose(corpora);
-    submit();
-  };
-  const button = make("button", { type: "button", class: "link", onclick: again }, question);
-  byId("asked").prepend(make("li", { "data-question": question }, button, make("span", { class: "note" }, ` ${corpora.join(", ")}`)));
-}
-
-const chosenCorpora = () => [...byId("corpora").querySelectorAll("input:checked")].map((box) => box.value);
+/** Return the corpora that are chosen. */
+export const chosenCorpora = (where = "corpora") => [...byId(where).querySelectorAll("input:checked")].map((box) => box.value);
 
 function choose(corpora) {
   for (const box of byId("corpora").querySelectorAll("input")) box.checked = corpora.includes(box.value);
@@ -126,47 +119,107 @@ function submit() {
   }
   shownAddress = questionAddress(byId("question").value);
   goTo(shownAddress);
+  forgetDraft();
   ask();
 }
 
-/** Show the question that an address names, and ask it unless its answer is shown already. */
-export function openQuestion({ params }) {
+/** Show what an address names: a conversation that is kept, or a question, which is asked unless its answer is shown or
+ * kept. */
+export async function openQuestion({ conversation, params }) {
   const address = location.hash || "#ask";
   if (address === shownAddress) return;
   shownAddress = address;
   running?.abort();
   byId("result").hidden = true;
-  startAnew(history.state?.turns);
-  byId("question").value = history.state?.question ?? params.get("q");
+  startAnew();
+  const before = conversation ? { conversation, turn: params.get("turn") } : (history.state ?? {});
+  byId("question").value = draft() ?? before.question ?? params.get("q");
+  if (before.conversation) {
+    const turn = await resume(before.conversation, before.turn).catch((problem) => conversation && showMissing(problem));
+    if (address !== shownAddress) return;
+    if (turn && before.turn !== undefined) return restore(turn);
+  }
   if (!params.has("q")) return;
-  for (const one of OPTIONS) byId(one).value = params.get(one) ?? usual(byId(one));
-  const there = [...byId("corpora").querySelectorAll("input")].map((box) => box.value);
-  const gone = params.getAll("corpus").filter((one) => !there.includes(one));
-  choose(params.getAll("corpus"));
+  fillForm({ ...Object.fromEntries(OPTIONS.map((one) => [one, params.get(one)])), corpora: params.getAll("corpus") });
+  const gone = params.getAll("corpus").filter((one) => !chosenCorpora().includes(one));
   if (gone.length) show({ title: `There is no corpus “${gone[0]}”, or not any more.`, detail: "", next: "Choose another corpus, and ask again." });
   else if (byId("ask-form").reportValidity()) ask();
 }
 
-async function ask() {
-  const corpora = chosenCorpora();
+function showMissing(problem) {
+  if (problem.status !== 404) return show(problem);
+  const next = "Open Conversations below the question, or ask a new question.";
+  show({ title: "There is no such conversation, or not any more.", detail: "Each key has its own.", next });
+}
+
+/** Put the options and corpora of a question into the form. Those that are null are as usual. */
+function fillForm({ corpora, where, ...options }) {
+  for (const one of OPTIONS) byId(one).value = { ...options, where: where?.join?.("; ") ?? where }[one] ?? usual(byId(one));
+  choose(corpora);
+}
+
+/** Show a turn that is kept. Its evidence is searched for again: the service keeps no passages. */
+async function restore(turn) {
+  fillForm(turn);
+  byId("question").value = draft() ?? turn.question;
+  asked = true;
+  byId("examples").hidden = true;
+  begin();
+  const controller = (running = new AbortController());
+  const passages = new Map(turn.citations.map((one) => [one.number, { url: true, passage: one }]));
+  const showKept = () => byId("answer-text").replaceChildren(...renderAnswer(turn.answer, passages, cite));
+  byId("answer").hidden = !turn.answer;
+  showKept();
+  state("");
+  showTurn(turn);
+  try {
+    const { corpora, k, mode, hops, where } = turn;
+    const found = await explain({ question: turn.searched_as || turn.question, corpora, k, mode, hops, where }, controller.signal);
+    for (const one of turn.citations) {
+      const here = found.evidence.passages.find((passage) => isSamePlace(passage, one));
+      if (here) passages.set(one.number, { url: true, passage: here });
+    }
+    showKept();
+    const numbers = withLetters(found.evidence, (passage) => {
+      const cited = turn.citations.find((one) => isSamePlace(passage, one));
+      return cited && String(cited.number);
+    });
+    showEvidence(found.evidence, numbers, "searched again; those that the answer cites have its numbers");
+    draw(found, found.evidence, numbers);
+  } catch (problem) {
+    if (controller === running) show(problem);
+  } finally {
+    if (controller === running) end();
+  }
+}
+
+const isSamePlace = (passage, { corpus, document_id: document, start, end, level }) =>
+  passage.corpus === corpus && passage.document_id === document && passage.level === level && passage.start <= start && end <= passage.end;
+
+/** Ask what the form says, in the place of a turn or as the next one. */
+async function ask(place) {
+  const [turn, earlier] = beginTurn(place);
   const question = {
-    question: byId("question").value,
-    corpora,
+    question: place === undefined ? byId("question").value : answered.question,
+    corpora: chosenCorpora(),
     k: byId("k").valueAsNumber,
     mode: byId("mode").value,
     hops: byId("hops").valueAsNumber,
     where: byId("where").value.split(";").map((one) => one.trim()).filter(Boolean),
-    history: earlierTurns(),
+    history: earlier,
   };
-  history.replaceState({ question: question.question, turns: turnsBefore() }, "");
+  const { history: _, ...asIs } = question;
+  answered = { ...asIs, number: turn, searched_as: "", answer: "", citations: [], rating: null };
+  history.replaceState(placeInHistory(question.question), "");
   byId("ask-link").href = shownAddress;
   running?.abort();
   const controller = new AbortController();
   running = controller;
-  remember(question);
+  asked = true;
+  byId("examples").hidden = true;
   begin();
   try {
-    await answered(question, controller.signal);
+    await showReply(question, controller.signal);
   } catch (problem) {
     if (controller !== running) return;
     if (problem.name === "AbortError") state("Stopped.");
@@ -180,6 +233,8 @@ function begin() {
   closePassage();
   byId("result").hidden = false;
   byId("answer").hidden = false;
+  byId("answer-actions").hidden = true;
+  byId("answer-options").textContent = "";
   byId("answer-text").replaceChildren();
   byId("evidence").replaceChildren();
   byId("also").replaceChildren();
@@ -210,10 +265,10 @@ function state(text) {
   announce(text);
 }
 
-async function answered(question, signal) {
+async function showReply(question, signal) {
   const citations = new Map();
   const spoken = new Speech();
-  const written = new Writing(citations);
+  const written = new Writing(byId("answer-text"), citations, cite);
   let evidence = null;
   let explained = null;
   let numbers = null;
@@ -235,7 +290,7 @@ async function answered(question, signal) {
         numbers = numbersOf(evidence, data.given);
         written.stop();
         showAnswer(data, citations, spoken.stop());
-        keepTurn(question.question, evidence, data.text);
+        keep(evidence, data.text, data.citations);
         showEvidence(evidence, numbers);
         const found = await explained;
         if (found) draw(found, evidence, numbers);
@@ -250,6 +305,31 @@ async function answered(question, signal) {
   }
 }
 
+/** Keep a turn, with the places that its answer cites instead of their text. */
+function keep(evidence, answer, citations) {
+  const places = citations.filter((one) => one.url).map(({ number: n, passage }) => {
+    const { corpus, document_id, document, level, page, heading } = passage;
+    const { start, end } = shownPlace(passage);
+    return { number: n, corpus, document_id, document, start, end, level, page, heading: heading?.slice(0, HEADING) };
+  });
+  Object.assign(answered, { searched_as: evidence.searched_as, answer, citations: places });
+  showTurn(answered);
+  keepTurn(answered);
+}
+
+/** Show what the answer of a turn was made with, and what can be done with it. */
+function showTurn(turn) {
+  answered = turn;
+  const { mode, k, hops, where, corpora } = turn;
+  byId("answer-options").textContent = [`Mode ${mode}`, `k ${k}`, `hops ${hops}`, ...where, corpora.join(", ")].join(" · ");
+  byId("answer-actions").hidden = false;
+  showRating();
+}
+
+/** Make a citation, which opens its passage beside the answer. */
+const cite = (attributes, text, passage) =>
+  make("button", { ...attributes, type: "button", onclick: (event) => openPassage(passage, event.currentTarget) }, text);
+
 /** Make the address of a follow-up one that whoever opens it understands: the question with what it refers to. */
 function keepAddress(evidence) {
   if (!evidence.searched_as || location.hash !== shownAddress) return;
@@ -257,9 +337,6 @@ function keepAddress(evidence) {
   history.replaceState(history.state, "", shownAddress);
   byId("ask-link").href = shownAddress;
 }
-
-/** Return the question that was searched for: earlier turns may have completed it. */
-const searchedAs = (evidence) => evidence.searched_as || evidence.question;
 
 const explain = (question, signal) => call("POST", "/explain", { body: question, signal });
 
@@ -270,7 +347,7 @@ async function withoutAnswer(question, signal, problem) {
   const numbers = new Map(found.evidence.passages.map((_, place) => [place, String(place + 1)]));
   byId("answer").hidden = true;
   showEvidence(found.evidence, numbers);
-  keepTurn(question.question, found.evidence, null);
+  keep(found.evidence, "", []);
   draw(found, found.evidence, numbers);
   const why = problem.status === 501 ? "This service has no chat model" : "This key may not use the chat model";
   const how = problem.status === 501 ? " To get answers, set E2G_CHAT_MODEL where the service runs, for example to ollama:NAME, and start it again." : "";
@@ -279,7 +356,7 @@ async function withoutAnswer(question, signal, problem) {
 }
 
 function showAnswer(answer, citations, unspoken) {
-  byId("answer-text").replaceChildren(...rendered(answer.text, citations));
+  byId("answer-text").replaceChildren(...renderAnswer(answer.text, citations, cite));
   const notes = [];
   if (!answer.found) notes.push("The evidence does not contain the answer.");
   if (!answer.finished) notes.push("The answer was cut off at its maximum length.");
@@ -290,52 +367,16 @@ function showAnswer(answer, citations, unspoken) {
   announce(`${unspoken} The answer is complete. ${notes[0]}`);
 }
 
-const rendered = (text, citations) =>
-  renderMarkdown(text, (part) =>
-    part.split(new RegExp(CITED, "g")).flatMap((one, place) => {
-      if (place % 2 === 0) return one ? [one] : [];
-      return one.split(", ").map((n) => citation(Number(n), citations.get(Number(n))));
-    }),
-  );
-
-function citation(n, cited) {
-  if (!cited?.url) return `[${n}]`;
-  const { passage } = cited;
-  const label = `Citation ${n}: ${passage.document}, ${span(passage.start, passage.end)}`;
-  return make(
-    "button",
-    {
-      type: "button",
-      class: "citation",
-      "aria-label": label,
-      title: label,
-      onclick: (event) => openPassage(passage, event.currentTarget),
-    },
-    `[${n}]`,
-  );
-}
-
-/** Return what each passage is called, by its place in the evidence: its number in the answer, or else a letter. */
-function numbersOf(evidence, given) {
-  const id = (passage) => JSON.stringify([passage.corpus, passage.source, passage.level, passage.start]);
-  const numbers = new Map(given.map((passage, place) => [id(passage), String(place + 1)]));
-  let others = 0;
-  return new Map(evidence.passages.map((passage, place) => [place, numbers.get(id(passage)) ?? letter(others++)]));
-}
-
-const letter = (place) => (place < 26 ? "" : letter(Math.floor(place / 26) - 1)) + String.fromCharCode(97 + (place % 26));
-
-const wasRead = (n) => /^\d/.test(n);
-
 /** Show the passages: those that the chat model read in the order of their numbers, then what else was found. */
-function showEvidence(evidence, numbers) {
+function showEvidence(evidence, numbers, kept) {
   const { passages, reason, unknown_entities: unknown, in_text: inText, ignored_entities: ignored } = evidence;
   const terms = termsOf(searchedAs(evidence), evidence.entities);
   const named = passages.map((passage, place) => ({ passage, n: numbers?.get(place) }));
-  const read = numbers ? named.filter(({ n }) => wasRead(n)).sort((a, b) => Number(a.n) - Number(b.n)) : named;
-  const others = numbers ? named.filter(({ n }) => !wasRead(n)) : [];
-  const answered = numbers && !byId("answer").hidden;
-  const found = `${counted(passages.length, "passage")}, ${answered ? `${number(read.length)} read by the chat model, numbered as it cites them` : "best first"}.`;
+  const apart = numbers && !kept; // what the model read, and what not
+  const read = apart ? named.filter(({ n }) => wasRead(n)).sort((a, b) => Number(a.n) - Number(b.n)) : named;
+  const others = apart ? named.filter(({ n }) => !wasRead(n)) : [];
+  const how = apart && !byId("answer").hidden ? `${number(read.length)} read by the chat model, numbered as it cites them` : "best first";
+  const found = `${counted(passages.length, "passage")}, ${kept ?? how}.`;
   byId("evidence-note").textContent = [
     found,
     reason,
@@ -348,47 +389,17 @@ function showEvidence(evidence, numbers) {
     const links = evidence.entities.flatMap((name) => [", ", make("a", { href: entityAddress(corpus, name) }, name)]);
     byId("evidence-note").append(" Explore ", ...links.slice(1), ".");
   }
-  byId("evidence").replaceChildren(...read.map(({ passage, n }) => card(passage, n, terms)));
+  const cardOf = ({ passage, n }) => card(passage, n, terms, openButton(passage, n));
+  byId("evidence").replaceChildren(...read.map(cardOf));
   byId("also-found").hidden = !others.length;
-  byId("also").replaceChildren(...others.map(({ passage, n }) => card(passage, n, terms)));
+  byId("also").replaceChildren(...others.map(cardOf));
 }
 
-function card(passage, n, terms) {
-  const where = [
-    passage.level ? `Summary, level ${passage.level}` : "",
-    passage.heading === passage.document ? "" : passage.heading,
-    passage.page ? `page ${passage.page}` : "",
-    span((passage.excerpt ?? passage).start, (passage.excerpt ?? passage).end),
-    passage.corpus,
-  ];
-  const pairs = passage.pairs.flatMap(({ a, b }) => [
-    "; ",
-    make("a", { href: entityAddress(passage.corpus, a, { with: b }) }, `${a} – ${b}`),
-  ]);
+const wasRead = (n) => /^\d/.test(n);
+
+function openButton(passage, n) {
   const name = `Open ${n ? `passage ${n}` : "the passage"} in ${passage.document}`;
-  return make(
-    "li",
-    { class: "card" },
-    make(
-      "h4",
-      {},
-      n ? make("span", { class: "badge" }, make("span", { class: "hidden" }, "Passage "), String(n)) : null,
-      make("a", { href: documentAddress(passage.corpus, passage.document_id, (passage.excerpt ?? passage).start) }, passage.document),
-    ),
-    make("p", { class: "note" }, where.filter(Boolean).join(" · ")),
-    make("p", { class: "excerpt" }, ...marked(passage.excerpt?.text ?? passage.text.slice(0, EXCERPT), terms)),
-    pairs.length ? make("p", { class: "note" }, "Connects ", ...pairs.slice(1)) : null,
-    passage.referred ? make("p", { class: "note" }, `Another passage refers to it: “${passage.referred.text}”`) : null,
-    make(
-      "button",
-      {
-        type: "button",
-        "aria-label": name,
-        onclick: (event) => openPassage(passage, event.currentTarget),
-      },
-      "Open in the text",
-    ),
-  );
+  return make("button", { type: "button", "aria-label": name, onclick: (event) => openPassage(passage, event.currentTarget) }, "Open in the text");
 }
 
 /** Draw graph and tree. `numbers` are those of the passages, once they are known. */
@@ -399,32 +410,6 @@ function draw(found, evidence, numbers) {
   });
   drawGraph(byId("panel-graph"), found, labels, openPassage);
   drawTree(byId("panel-tree"), found, labels, openPassage);
-}
-
-/** Shows an answer as it is written. */
-class Writing {
-  constructor(citations) {
-    this.text = "";
-    this.citations = citations;
-    this.timer = null;
-  }
-
-  add(piece) {
-    this.text += piece;
-    this.timer ??= setTimeout(() => this.show(), RENDERED_EVERY);
-  }
-
-  show() {
-    this.timer = null;
-    byId("answer-text").replaceChildren(...rendered(this.text, this.citations));
-  }
-
-  /** Stop, and show what was not shown yet. */
-  stop() {
-    if (this.timer === null) return;
-    clearTimeout(this.timer);
-    this.show();
-  }
 }
 
 /** Gives the answer to screen readers in whole sentences, not token by token. */

@@ -219,7 +219,7 @@ async function deleteCorpus() {
   }
 }
 
-function confirmed(title, text) {
+export function confirmed(title, text) {
   const dialog = byId("confirm");
   byId("confirm-title").textContent = title;
   byId("confirm-text").textContent = text;
