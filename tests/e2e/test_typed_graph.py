@@ -95,7 +95,14 @@ def test_marks(e2g: E2G, driver: Driver) -> None:
 def test_marks_of_the_names_alone() -> None:
     """As if every name were an entity of the text: what is missed above, a chunk has no such entity for."""
     rows = [
-        {**one, "id": f"{number:02}", "predicate": readable(one["predicate"]), "status": None, "period": None}
+        {
+            **one,
+            "id": f"{number:02}",
+            "predicate": readable(one["predicate"]),
+            "status": None,
+            "period": None,
+            "text": "",
+        }
         | {end: one[end].lower() for end in ("subject", "object")}
         for number, one in enumerate(GIVEN["statements"])
     ]

@@ -229,7 +229,13 @@ def test_periods_are_kept_as_they_are_said(period: str, dates: tuple[str | None,
 
 def row(id: str, a: str, kind: str, predicate: str, b: str | None, other: str = "", **more: str) -> dict[str, Any]:
     names = ("id", "subject", "subject_type", "predicate", "object", "object_type")
-    return {"status": None, "period": None, **dict(zip(names, (id, a, kind, predicate, b, other), strict=True)), **more}
+    return {
+        "status": None,
+        "period": None,
+        "text": "",
+        **dict(zip(names, (id, a, kind, predicate, b, other), strict=True)),
+        **more,
+    }
 
 
 def test_a_graph_by_hand() -> None:
@@ -242,7 +248,8 @@ def test_a_graph_by_hand() -> None:
         row("6", "rome", "Place", "married to", "ann"),
         row("7", "ann", "Person", "killed", "bob", status="suspected"),
         row("8", "eve", "Person", "is", None),
-        row("9", "bob", "", "was killed by", "eve"),
+        row("9", "bob", "", "was killed by", "eve", text="Eve killed poor Bob."),
+        row("10", "ann", "Person", "married", "eve", text="Eve was there."),
     ]
     graph = build_graph(reversed(rows), READ)
     assert graph.labels == {**dict.fromkeys(("ann", "bob", "eve"), "X_Person"), "rome": "X_Place"}
@@ -256,7 +263,7 @@ def test_a_graph_by_hand() -> None:
         ("ann", "X_LIVES_IN", "rome"): {"statements": ["5"], "count": 1, "valid_from": None, "valid_to": None},
         ("eve", "X_KILLED", "bob"): {"statements": ["9"], "count": 1, "valid_from": None, "valid_to": None},
     }
-    assert graph.outside == 3
+    assert graph.outside == 4
     assert graph.patterns()[0] == "(:X_Person)-[:X_KILLED]->(:X_Person)"
 
 

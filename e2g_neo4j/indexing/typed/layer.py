@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from e2g_neo4j.indexing.graph_schema import GraphSchema
 from e2g_neo4j.indexing.layer import Layer, Making, NotMadeError, read_state
 from e2g_neo4j.indexing.typed.names import Names, split_period
+from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import split_batches
 from e2g_neo4j.runtime.requests import Operation, Read
@@ -48,7 +49,8 @@ class TypedGraph:
     Attributes:
         labels: The label of entities, by key.
         relationships: Their properties.
-        outside: The number of relations that have no name, do not fit the patterns of the schema, or are no facts.
+        outside: The number of relations that have no name, do not fit the patterns of the schema, are no facts, or have
+            a text that does not name both ends.
     """
 
     labels: dict[str, str] = field(default_factory=dict)
@@ -87,7 +89,8 @@ def build_graph(statements: Iterable[Mapping[str, Any]], schema: GraphSchema) ->
         kinds = [names.label(row[f"{one}_type"] or "") or labels.get(row[one], "") for one in (start, end)]
         if not names.fits(said.type, *kinds) and names.fits(said.type, *reversed(kinds)):
             start, end, kinds = end, start, kinds[::-1]
-        if not said.type or row["status"] in UNSURE or not names.fits(said.type, *kinds):
+        fits = said.type and names.fits(said.type, *kinds)
+        if not fits or row["status"] in UNSURE or not _is_about_both(row):
             graph.outside += 1
             continue
         found[row[start], said.type, row[end]].append((row["id"], row["period"] or said.period))
@@ -101,6 +104,13 @@ def build_graph(statements: Iterable[Mapping[str, Any]], schema: GraphSchema) ->
             held[name] = most_frequent(Counter(date for date in dates if date))
         graph.relationships[a, schema.prefix + type, b] = held
     return graph
+
+
+def _is_about_both(row: Mapping[str, Any]) -> bool:
+    """Return whether the text of a statement has a word of the name of each end, as the prompt asks for. A small model
+    relates names of a part at will, and copies any sentence of it."""
+    text = entity_key(row["text"])
+    return not text or all(any(word in text for word in row[end].split()) for end in ("subject", "object"))
 
 
 def most_frequent(counts: Counter[str]) -> str | None:
