@@ -1,17 +1,22 @@
-"""Neo4j Browser as a person uses it: the page that the server serves, in a headless Chromium, and nothing between."""
+"""Neo4j Browser, and the page of the service, as a person uses them: in a headless Chromium, and nothing between."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Locator, Page, Playwright, expect
 from tiers import CHROMIUM
 
 from e2g_neo4j.managed_neo4j import Connection
+
+if TYPE_CHECKING:
+    from running_service import RunningService
 
 WIDTH, HEIGHT = 1280, 860
 MILLISECONDS = 90_000
@@ -107,3 +112,42 @@ def neo4j_browser(playwright: Playwright, connection: Connection, address: str =
                 assert time.monotonic() < until, f"Browser has not remembered neo4j.{name}"
                 page.wait_for_timeout(100)
         yield browser
+
+
+# --- the page of the service ---
+
+WATCH = """
+window.violations = [];
+window.hacked = () => violations.push("a script of a document ran");
+document.addEventListener("securitypolicyviolation", event => {
+  violations.push(`${event.violatedDirective} ${event.blockedURI}`);
+});
+"""
+"""Notes what the policy of the page forbids, and whether a script of a document ran."""
+
+
+@contextmanager
+def opened(playwright: Playwright, service: RunningService, address: str = "") -> Iterator[Page]:
+    """The page in a browser of its own. Afterwards: no error, no violation of the policy, no request to elsewhere."""
+    errors: list[str] = []
+    with chromium_page(playwright) as (page, asked):
+        page.add_init_script(WATCH)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(f"{service.url}/ui/{address}")
+        yield page
+        assert page.evaluate("window.violations") == []
+        assert errors == []
+        assert [url for url in asked if not url.startswith((f"{service.url}/", "data:"))] == []
+
+
+def click(page: Page, name: str | re.Pattern[str], inside: str = "body") -> None:
+    page.locator(inside).get_by_role("link", name=name, exact=isinstance(name, str)).first.click()
+
+
+def tab_to(page: Page, target: Locator, most: int = 60) -> None:
+    target.wait_for()
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if target.evaluate("one => one === document.activeElement"):
+            return
+    raise AssertionError("the element is not reached with Tab")

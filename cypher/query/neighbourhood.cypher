@@ -1,8 +1,9 @@
 // The entities that share most sentences with an entity, names before nouns, at most $limit, and which of them share
-// sentences with each other. Their finest communities, those with most of them first; null if the corpus has none.
+// sentences with each other. Their communities of all levels, the finest first, on a level those with
+// most of them; null if the corpus has none.
 // $corpus, $key, $limit
 // → key, name, type, neighbours: [{key, name, type, weight, sentences}], links: [{a, b, weight, sentences}],
-//   communities: [{id, title, keys: [key]}]. a and b: keys
+//   communities: [{id, title, level, keys: [key]}]. a and b: keys
 MATCH (e:Entity {corpus: $corpus, key: $key})
 WHERE e.chunks > 0
 CALL (e) {
@@ -21,8 +22,6 @@ RETURN e.key AS key, e.name AS name, e.type AS type, neighbours,
        CASE WHEN EXISTS { MATCH (c:Community {corpus: $corpus}) WHERE c.id IS NOT NULL } THEN COLLECT {
          UNWIND [e] + near AS n
          MATCH (n)-[:IN_COMMUNITY]->(c:Community)
-         WITH n, c ORDER BY c.level, c.id
-         WITH n, collect(c)[0] AS c
-         WITH c, collect(n.key) AS keys ORDER BY size(keys) DESC, c.id
-         RETURN {id: c.id, title: c.title, keys: keys}
+         WITH c, collect(n.key) AS keys ORDER BY c.level, size(keys) DESC, c.id
+         RETURN {id: c.id, title: c.title, level: c.level, keys: keys}
        } END AS communities

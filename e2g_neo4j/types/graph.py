@@ -222,7 +222,7 @@ class Neighbourhood:
         type: its type, see `EntityInfo`.
         neighbours: names before nouns, each by weight.
         links: which of the neighbours share sentences, by weight.
-        communities: the finest communities of all these, the largest first; None if the corpus has no communities.
+        communities: the communities of all these, the finest first; None if the corpus has no communities.
         cypher: a statement that shows the neighbourhood in Neo4j Browser.
         parameters: those of the statement.
     """
@@ -239,10 +239,11 @@ class Neighbourhood:
 
 @dataclass(frozen=True, slots=True)
 class NearCommunity:
-    """A community and those of its members that a neighbourhood has, by their keys."""
+    """A community, its level (1 for the finest), and those of its members that a neighbourhood has, by their keys."""
 
     id: str
     title: str
+    level: int
     keys: tuple[str, ...]
 
 

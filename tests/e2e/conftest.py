@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache, partial
+from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 from at_server import set_variables, settings_of
 from libraries import remove
 from neo4j import Driver
+from playwright.sync_api import Playwright, expect, sync_playwright
+from real_browser import MILLISECONDS
 from stated import state
 
 from e2g_neo4j import E2G, cli
@@ -82,6 +86,21 @@ def e2g(settings: Settings) -> Iterator[E2G]:
 def client(environment: pytest.MonkeyPatch) -> Iterator[E2G]:
     with E2G() as e2g:
         yield e2g
+
+
+@pytest.fixture(scope="module")
+def playwright() -> Iterator[Playwright]:
+    expect.set_options(timeout=MILLISECONDS)
+    with sync_playwright() as playwright:
+        yield playwright
+    expect.set_options()
+
+
+@pytest.fixture
+def keep(tmp_path: Path) -> Callable[[str], Path]:
+    """Where a screenshot goes."""
+    folder = Path(os.environ.get("E2G_SCREENSHOTS", tmp_path))
+    return lambda name: folder / f"{name}.png"
 
 
 def in_this_process(patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> Ended:

@@ -15,8 +15,8 @@ import pytest
 from at_server import settings_of
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, Playwright, expect
+from real_browser import click, opened, tab_to
 from running_service import RunningService, environment
-from test_explorer import SENTENCE, click, keep, opened, playwright, tab_to  # noqa: F401 some are fixtures
 from tiers import need
 
 from e2g_neo4j import E2G
@@ -26,6 +26,7 @@ from e2g_neo4j.managed_neo4j import Connection
 pytestmark = pytest.mark.timeout(900)
 
 CORPUS, EVIL = "harbour", "evil"
+LETTERS = "Edith Pelling never met Luke Farran."
 LOG = "Luke Farran stood at the helm. Josiah Quill told Luke Farran about Port Hesk. " * 3
 FORMULA = '=HYPERLINK("http://evil.example","Quill")'
 DONE = 240_000
@@ -37,7 +38,7 @@ def client(scratch: Connection) -> Iterator[E2G]:
     need("chromium")
     with E2G(settings=settings_of(scratch, workers=1)) as client:
         client.migrate(["service"])
-        texts = [("memory:log", "The log", LOG), ("memory:letters", "Letters", SENTENCE)]
+        texts = [("memory:log", "The log", LOG), ("memory:letters", "Letters", LETTERS)]
         client.index(
             [from_text(text, corpus=CORPUS, source=source, title=title) for source, title, text in texts],
             corpus=CORPUS,
@@ -56,7 +57,7 @@ def service(scratch: Connection, client: E2G, tmp_path_factory: pytest.TempPathF
 
 
 @pytest.fixture
-def page(playwright: Playwright, service: RunningService) -> Iterator[Page]:  # noqa: F811
+def page(playwright: Playwright, service: RunningService) -> Iterator[Page]:
     with opened(playwright, service, f"#documents?corpus={CORPUS}") as page:
         page.locator("#documents tbody tr").first.wait_for()
         yield page
@@ -217,7 +218,7 @@ def test_documents_are_accessible_and_fit(
     page: Page,
     scheme: Any,
     width: int,
-    keep: Callable[[str], Path],  # noqa: F811
+    keep: Callable[[str], Path],
 ) -> None:
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 860})

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,8 +13,8 @@ import pytest
 from at_server import settings_of
 from axe_playwright_python.sync_playwright import Axe
 from neo4j import Driver
-from playwright.sync_api import Locator, Page, Playwright, expect, sync_playwright
-from real_browser import MILLISECONDS, chromium_page
+from playwright.sync_api import Page, Playwright, expect
+from real_browser import click, opened, tab_to
 from running_service import RunningService, environment
 from tiers import need
 
@@ -38,13 +36,6 @@ LOG = "\n\n".join(
 LETTERS = "Theodora Quill kept the lamps of Port Hesk. Edith Pelling never met Luke Farran. Edith Pelling sang."
 TITLE = "Letters <img src=x onerror=hacked()>"
 SENTENCE = "Edith Pelling never met Luke Farran."
-WATCH = """
-window.violations = [];
-window.hacked = () => violations.push("a script of a document ran");
-document.addEventListener("securitypolicyviolation", event => {
-  violations.push(`${event.violatedDirective} ${event.blockedURI}`);
-});
-"""
 
 
 @pytest.fixture(scope="module")
@@ -70,56 +61,14 @@ def service(scratch: Connection, client: E2G, tmp_path_factory: pytest.TempPathF
     running.stop()
 
 
-@pytest.fixture(scope="module")
-def playwright() -> Iterator[Playwright]:
-    expect.set_options(timeout=MILLISECONDS)
-    with sync_playwright() as playwright:
-        yield playwright
-    expect.set_options()
-
-
-@contextmanager
-def opened(playwright: Playwright, service: RunningService, address: str = "") -> Iterator[Page]:
-    """The page in a browser of its own. Afterwards: no error, no violation of the policy, no request to elsewhere."""
-    errors: list[str] = []
-    with chromium_page(playwright) as (page, asked):
-        page.add_init_script(WATCH)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(f"{service.url}/ui/{address}")
-        yield page
-        assert page.evaluate("window.violations") == []
-        assert errors == []
-        assert [url for url in asked if not url.startswith((f"{service.url}/", "data:"))] == []
-
-
 @pytest.fixture
 def page(playwright: Playwright, service: RunningService) -> Iterator[Page]:
     with opened(playwright, service) as page:
         yield page
 
 
-@pytest.fixture
-def keep(tmp_path: Path) -> Callable[[str], Path]:
-    """Where a screenshot goes."""
-    folder = Path(os.environ.get("E2G_SCREENSHOTS", tmp_path))
-    return lambda name: folder / f"explore-{name}.png"
-
-
 def entity(name: str, more: str = "") -> str:
     return f"#/corpora/{quote(CORPUS, safe='')}/entities/{quote(name, safe='')}{more}"
-
-
-def click(page: Page, name: str | re.Pattern[str], inside: str = "body") -> None:
-    page.locator(inside).get_by_role("link", name=name, exact=isinstance(name, str)).first.click()
-
-
-def tab_to(page: Page, target: Locator, most: int = 60) -> None:
-    target.wait_for()
-    for _ in range(most):
-        page.keyboard.press("Tab")
-        if target.evaluate("one => one === document.activeElement"):
-            return
-    raise AssertionError("the element is not reached with Tab")
 
 
 def click_on_graph(page: Page, what: str, **how: Any) -> None:
@@ -206,7 +155,7 @@ def test_what_is_new_since_the_upload(page: Page, keep: Callable[[str], Path]) -
     expect(sharing).to_contain_text("Last change: ")
     expect(sharing.get_by_role("link", name="Edith", exact=True)).to_be_visible()
     assert sharing.get_by_role("link", name="Luke Farran").count() == 0  # the log has him too
-    page.screenshot(path=keep("new"), full_page=True)
+    page.screenshot(path=keep("explore-new"), full_page=True)
 
 
 def test_what_two_documents_share(
@@ -227,7 +176,7 @@ def test_what_two_documents_share(
     documents = " ".join(first.locator(".card > .note").all_inner_texts())
     assert "The log" in documents
     assert TITLE in documents
-    page.screenshot(path=keep("shared"), full_page=True)
+    page.screenshot(path=keep("explore-shared"), full_page=True)
     with opened(playwright, service, f"#{page.url.partition('#')[2]}") as other:
         expect(other.locator("#sharing blockquote").first).to_contain_text(names[0])
     click(page, "Luke Farran", "#sharing")
@@ -247,9 +196,11 @@ def test_communities_have_colours_and_addresses(page: Page, playwright: Playwrig
         path = f"/v1/corpora/{quote(CORPUS, safe='')}/neighbourhood/Luke%20Farran"
         found = http.get(path).raise_for_status().json()["communities"]
     colours = page.evaluate("Object.fromEntries(canvas._cyreg.cy.nodes().map(one => [one.id(), one.data('colour')]))")
-    for community in found:
-        assert len({colours[key] for key in community["keys"]}) == 1
-    assert len({colours[one["keys"][0]] for one in found}) == len(found)
+    shown = page.locator("#legend a").evaluate_all("all => all.map(one => one.hash.split('/').at(-1))")
+    coloured = [{colours[key] for key in one["keys"]} for one in found if one["id"] in shown]
+    assert len(coloured) == len(shown) > 1
+    assert len(set.union(*coloured)) == len(coloured)
+    assert all(len(one) == 1 for one in coloured)
     page.reload()
     expect(page.locator("#legend a").first).to_have_text(title)
     link.click()
@@ -417,7 +368,7 @@ def test_explore_is_accessible_and_fits(
         ready = {"pair": "#pair-sentences li", "entity": "#canvas canvas", "coloured": "#legend a"}
         ready |= {"community": "#community li", "new": "#sharing li", "shared": "#sharing blockquote"}
         page.locator(ready.get(name, "#found li")).first.wait_for()
-        page.screenshot(path=keep(f"{name}-{scheme}-{width}"), full_page=True)
+        page.screenshot(path=keep(f"explore-{name}-{scheme}-{width}"), full_page=True)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         violations = Axe().run(page).response["violations"]
         assert [(name, one["id"], one["nodes"][0]["html"]) for one in violations] == []

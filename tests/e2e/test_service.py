@@ -763,6 +763,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("POST", "/v1/imports"): {"files": {"file": b"nothing"}, "data": {"corpus": "CORPUS"}},
     ("POST", "/v1/corpora/{corpus}/documents"): {"json": {"documents": [{"source": "a", "text": "b"}]}},
     ("PUT", "/v1/corpora/{corpus}/documents/{document}"): {"json": {"text": "b"}},
+    ("POST", "/v1/corpora/{corpus}/documents/fetch"): {"json": {"url": "https://example.com/"}},
     ("POST", "/v1/corpora/{corpus}/links"): {"json": {"label": "Person", "name": "name"}},
     ("POST", "/v1/corpora/{corpus}/adoption"): {"json": {"label": "Chunk"}},
     ("POST", "/v1/chat/completions"): {
@@ -778,6 +779,7 @@ def _sent(http: httpx.Client, method: str, path: str, corpus: str, document: str
         "corpus": corpus,
         "document": document,
         "name": "Nobody",
+        "community": "none",
         "task": "0" * 32,
         "key": "0" * 12,
         "model": f"e2g/{corpus}",

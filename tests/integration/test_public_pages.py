@@ -15,7 +15,8 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from cryptography import x509
@@ -25,7 +26,10 @@ from cryptography.x509.oid import NameOID
 
 from e2g_neo4j.documents import fetching
 from e2g_neo4j.documents.fetching import fetch_file, is_public
+from e2g_neo4j.documents.files import ReadingReport
 from e2g_neo4j.errors import ReadingError
+from e2g_neo4j.service.task_handlers import Run, _read_page
+from e2g_neo4j.settings import Settings
 
 PAGE = b"<html><title>A page</title><p>Luke Farran stood at the helm.</p></html>"
 MOST = 10_000
@@ -112,6 +116,14 @@ async def test_a_page_is_fetched_and_its_name_is_asked_for(
     await fetch_file(f"http://pages.example:{server.server_port}/to//page", tmp_path / "page", MOST)
     host = f"pages.example:{server.server_port}"
     assert server.asked[1:] == [f"{host}/to//page", f"{host}/page"]  # type: ignore[attr-defined]
+
+
+async def test_a_page_is_read_as_an_uploaded_file(address: str, tmp_path: Path) -> None:
+    lease: Any = SimpleNamespace(task=SimpleNamespace(corpus="pages"), parameters={"page": f"{address}/page?a=b.c"})
+    run = Run(cast(Any, SimpleNamespace(settings=Settings())), lease, tmp_path, lambda *_: None)
+    [document] = await _read_page(run, ReadingReport())
+    assert (document.source, document.title) == (f"{address}/page?a=b.c", "A page")
+    assert document.text == "Luke Farran stood at the helm."
 
 
 async def test_a_redirect_leads_to_public_addresses_only(

@@ -15,7 +15,7 @@ const TYPES = ["person", "place", "organisation", "group", "event", "work", "nam
 let latest = 0; // the number of the last address that was opened
 let drawn = ""; // what the card and the graph show
 let graph = null;
-let communities = null; // those of the names in the graph; null: the corpus has none
+let communities = null; // those of the names in the graph, on one level; null: the corpus has none
 let here = null; // {corpus, name, open}: the entity, and what else its address has
 
 export function setUpExplore() {
@@ -240,11 +240,13 @@ function linkAddress(centre, { source, target }) {
   return entityAddress(here.corpus, here.name, { ...here.open, from: from === centre ? null : from, with: to });
 }
 
-/** Return communities, each once, those with most names of the graph first. */
+/** Return the communities of the finest level that has a colour for each, those with most names of the graph first. */
 function joined(found) {
-  const byKey = Map.groupBy(found, ({ id }) => id);
-  const each = [...byKey.values()].map((same) => ({ ...same[0], keys: new Set(same.flatMap(({ keys }) => keys)) }));
-  return each.sort((a, b) => b.keys.size - a.keys.size);
+  const byId = Map.groupBy(found, ({ id }) => id);
+  const each = [...byId.values()].map((same) => ({ ...same[0], keys: new Set(same.flatMap(({ keys }) => keys)) }));
+  const levels = [...Map.groupBy(each, ({ level }) => level).values()].sort(([a], [b]) => a.level - b.level);
+  const chosen = levels.find((one) => one.length <= TYPES.length) ?? levels.at(-1) ?? [];
+  return chosen.sort((a, b) => b.keys.size - a.keys.size);
 }
 
 /** Colour the names by their types or communities, and say which is which. What has no colour of its own has the last. */
@@ -255,12 +257,14 @@ function colour() {
   for (const node of graph.nodes()) node.data("colour", `type-${colourOf(node)}`);
   graph.style().update();
   const types = [...new Set(graph.nodes().map(colourOf))];
-  const titles = (communities ?? []).slice(0, TYPES.length).flatMap(({ id, title }, place) => [dot(TYPES[place]), make("a", { href: communityAddress(here.corpus, id) }, title), " "]);
+  const titles = (communities ?? []).slice(0, TYPES.length).map(({ id, title }, place) => legendItem(TYPES[place], make("a", { href: communityAddress(here.corpus, id) }, title)));
   const none = `The corpus has no communities. Make them under Documents, or with: e2g enrich --corpus ${quoted(here.corpus)} --with communities`;
   byId("legend").replaceChildren(
-    ...(!byCommunity ? types.flatMap((type) => [dot(type), `${type} `]) : communities ? [...titles, ...(types.includes("other") ? [dot("other"), "others"] : [])] : [none]),
+    ...(!byCommunity ? types.map((type) => legendItem(type, type)) : communities ? [...titles, ...(types.includes("other") ? [legendItem("other", "others")] : [])] : [none]),
   );
 }
+
+const legendItem = (type, words) => make("span", { class: "choice" }, dot(type), words);
 
 const quoted = (text) => (/^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`); // for a shell
 
