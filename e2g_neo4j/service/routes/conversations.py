@@ -29,6 +29,9 @@ Number = Annotated[int, Path(ge=0, lt=stored.MOST_TURNS)]
 MOST_RATED = 1000
 """Rated answers of an export."""
 
+MOST_EXPORTED = 2**22
+"""Characters of an export, beyond which no other conversation is read."""
+
 _SENT = (5, 1000)
 """How many earlier turns a question is asked with, and how many characters of their answers, as on the page."""
 
@@ -126,7 +129,7 @@ async def export_conversation(request: Request, conversation: Id, caller: Reader
 async def export_ratings(
     request: Request, corpus: VisibleCorpus, caller: Reader, rating: Rating = "up"
 ) -> PlainTextResponse:
-    """Export the last answers that the key has rated as questions for `e2g eval`, at most 1,000.
+    """Export the last answers that the key has rated as questions for `e2g eval`: 1,000, or 4 MiB.
 
     A question about this corpus alone has the answer with thumbs up as its gold, and as evidence the places that it
     cites, of documents that are still the same. One with thumbs down has no gold: its answer is in `rejected`.
@@ -144,7 +147,7 @@ async def export_ratings(
             for (_, document), (source, version) in versions.items()
         }
         lines += (json.dumps(_as_question(info.id, one, turns, sources), ensure_ascii=False) for one in rated)
-        if len(lines) >= MOST_RATED:
+        if len(lines) >= MOST_RATED or sum(map(len, lines)) > MOST_EXPORTED:
             break
     return PlainTextResponse("".join(f"{one}\n" for one in lines[:MOST_RATED]), media_type="application/x-ndjson")
 
