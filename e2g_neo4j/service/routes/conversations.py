@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import PlainTextResponse
 
+from e2g_neo4j.graph import catalog
 from e2g_neo4j.graph import conversations as stored
 from e2g_neo4j.service.access import Reader, VisibleCorpus, check_wall, hide_properties, link_of
 from e2g_neo4j.service.problems import ProblemError, error_responses
@@ -135,6 +136,7 @@ async def export_ratings(
     cites, of documents that are still the same. One with thumbs down has no gold: its answer is in `rejected`.
     """
     ask, lines = state_of(request).client.runner.ask, list[str]()
+    await ask(catalog.check_corpus(corpus))
     for info in await ask(stored.list_conversations(caller.key)):
         found = await ask(stored.read_conversation(caller.key, info.id)) if corpus in info.corpora else None
         turns = [KeptTurn.model_validate(one) for one in (found[1] if found else ()) if one["corpora"] == [corpus]]
