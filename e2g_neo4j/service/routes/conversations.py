@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import PlainTextResponse
 
+from e2g_neo4j.graph import catalog
 from e2g_neo4j.graph import conversations as stored
 from e2g_neo4j.service.access import Reader, VisibleCorpus, check_wall, hide_properties, link_of
 from e2g_neo4j.service.problems import ProblemError, error_responses
@@ -28,6 +29,9 @@ Number = Annotated[int, Path(ge=0, lt=stored.MOST_TURNS)]
 
 MOST_RATED = 1000
 """Rated answers of an export."""
+
+MOST_EXPORTED = 2**22
+"""Characters of an export, beyond which no other conversation is read."""
 
 _SENT = (5, 1000)
 """How many earlier turns a question is asked with, and how many characters of their answers, as on the page."""
@@ -126,12 +130,13 @@ async def export_conversation(request: Request, conversation: Id, caller: Reader
 async def export_ratings(
     request: Request, corpus: VisibleCorpus, caller: Reader, rating: Rating = "up"
 ) -> PlainTextResponse:
-    """Export the last answers that the key has rated as questions for `e2g eval`, at most 1,000.
+    """Export the last answers that the key has rated as questions for `e2g eval`: 1,000, or 4 MiB.
 
     A question about this corpus alone has the answer with thumbs up as its gold, and as evidence the places that it
     cites, of documents that are still the same. One with thumbs down has no gold: its answer is in `rejected`.
     """
     ask, lines = state_of(request).client.runner.ask, list[str]()
+    await ask(catalog.check_corpus(corpus))
     for info in await ask(stored.list_conversations(caller.key)):
         found = await ask(stored.read_conversation(caller.key, info.id)) if corpus in info.corpora else None
         turns = [KeptTurn.model_validate(one) for one in (found[1] if found else ()) if one["corpora"] == [corpus]]
@@ -144,7 +149,7 @@ async def export_ratings(
             for (_, document), (source, version) in versions.items()
         }
         lines += (json.dumps(_as_question(info.id, one, turns, sources), ensure_ascii=False) for one in rated)
-        if len(lines) >= MOST_RATED:
+        if len(lines) >= MOST_RATED or sum(map(len, lines)) > MOST_EXPORTED:
             break
     return PlainTextResponse("".join(f"{one}\n" for one in lines[:MOST_RATED]), media_type="application/x-ndjson")
 
