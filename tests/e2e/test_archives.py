@@ -78,7 +78,8 @@ def broken(*arguments: object) -> None:
 
 
 def held(driver: Driver, corpus: str, *, exact: bool = True) -> Any:
-    """Everything about a corpus, but the time that a run was let go of, with what is remembered for it."""
+    """Everything about a corpus, but the times that a run was let go of and that a document was published, with what is
+    remembered for it."""
     rows = driver.execute_query(
         "MATCH (s:CachedSummary) WHERE $corpus IN s.corpora RETURN s {.*, corpora: null} AS s ORDER BY s.key",
         corpus=corpus,
@@ -86,7 +87,11 @@ def held(driver: Driver, corpus: str, *, exact: bool = True) -> Any:
     first = cache_key(corpus)
     cached = [{**row["s"], "key": row["s"]["key"].removeprefix(first)} for row in rows]
     cached = cached if exact else [{**one, "created": None} for one in cached]
-    return snapshot(driver, corpus, exact=exact), cached
+    nodes, relationships = snapshot(driver, corpus, exact=exact)
+    return (
+        {key: {name: value for name, value in one.items() if name != "changed"} for key, one in nodes.items()},
+        relationships,
+    ), cached
 
 
 def archived(found: Any) -> Any:
