@@ -20,7 +20,7 @@ import pytest
 from at_server import settings_of
 from axe_playwright_python.sync_playwright import Axe
 from neo4j import Driver
-from playwright.sync_api import Locator, Page, Playwright, Route, expect, sync_playwright
+from playwright.sync_api import Locator, Page, Playwright, Route, expect
 from real_browser import MILLISECONDS, chromium_page
 from real_ollama import RealOllama
 from running_service import RunningService, create_key, e2g, environment
@@ -117,14 +117,6 @@ def service(
     running = RunningService(variables, tmp_path_factory.mktemp("service") / "log", "--no-worker")
     yield running
     running.stop()
-
-
-@pytest.fixture(scope="module")
-def playwright() -> Iterator[Playwright]:
-    expect.set_options(timeout=MILLISECONDS)
-    with sync_playwright() as playwright:
-        yield playwright
-    expect.set_options()
 
 
 @pytest.fixture
