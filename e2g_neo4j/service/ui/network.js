@@ -52,7 +52,7 @@ function styles() {
         label: "data(label)",
         width: 16,
         height: 16,
-        "background-color": (node) => colour(node.data("colour")),
+        "background-color": (node) => colour(node.data("colour") ?? "type-other"),
         color: colour("text"),
         "font-size": 12,
         "text-valign": "bottom",
