@@ -288,7 +288,7 @@ def test_the_extractor_is_told_the_schema(driver: Driver, corpora: list[str], co
     more = "x | 5 | Person | Person | |"
     model = Model(
         {
-            "ann bob": f"ann | MARRIED_TO | bob | They married. | {more} in 1890\nbob | robs | cid | No. | {more}",
+            "ann bob": f"ann | MARRIED_TO | bob | Ann married Bob. | {more} in 1890\nbob | robs | cid | No. | {more}",
             "dan eve": f"dan | married | eve | Dan married Eve. | {more}",
         }
     )
