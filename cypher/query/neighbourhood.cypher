@@ -12,6 +12,13 @@ CALL (e) {
   RETURN collect(n) AS near,
          collect({key: n.key, name: n.name, type: n.type, weight: r.weight, sentences: r.count}) AS neighbours
 }
+CALL (e, near) {
+  UNWIND [e] + near AS n
+  MATCH (n)-[:IN_COMMUNITY]->(c:Community)
+  WITH c, collect(n.key) AS keys
+  ORDER BY c.level, size(keys) DESC, c.id
+  RETURN collect({id: c.id, title: c.title, level: c.level, keys: keys}) AS communities
+}
 RETURN e.key AS key, e.name AS name, e.type AS type, neighbours,
        COLLECT {
          UNWIND near AS a
@@ -19,9 +26,5 @@ RETURN e.key AS key, e.name AS name, e.type AS type, neighbours,
          WHERE b IN near
          RETURN {a: a.key, b: b.key, weight: r.weight, sentences: r.count} ORDER BY r.weight DESC, a.key, b.key
        } AS links,
-       CASE WHEN EXISTS { MATCH (c:Community {corpus: $corpus}) WHERE c.id IS NOT NULL } THEN COLLECT {
-         UNWIND [e] + near AS n
-         MATCH (n)-[:IN_COMMUNITY]->(c:Community)
-         WITH c, collect(n.key) AS keys ORDER BY c.level, size(keys) DESC, c.id
-         RETURN {id: c.id, title: c.title, level: c.level, keys: keys}
-       } END AS communities
+       CASE WHEN EXISTS { MATCH (c:Community {corpus: $corpus}) WHERE c.id IS NOT NULL }
+         THEN communities END AS communities

@@ -173,10 +173,10 @@ def elsewhere(page: str) -> Iterator[str]:
 
 
 def written(database: Driver) -> list[Any]:
-    """Everything that a page can write: tasks, bytes of uploads and the graph. The usage is that of the
-    service's own page."""
+    """Everything that a page can write: tasks, bytes of uploads and the graph. The usage and the conversations are
+    those of the service's own page."""
     rows = database.execute_query(
-        "MATCH (n) WHERE NOT n:E2GQueue AND NOT n:E2GUsage RETURN labels(n) AS labels, count(*) AS n"
+        "MATCH (n) WHERE NOT n:E2GQueue|E2GUsage|E2GConversation RETURN labels(n) AS labels, count(*) AS n"
     ).records
     return sorted((row["labels"], row["n"]) for row in rows)
 

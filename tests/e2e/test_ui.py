@@ -667,7 +667,7 @@ def kept(service: RunningService, key: str | None = None) -> list[dict[str, Any]
 def reload(page: Page) -> None:
     page.reload()
     expect(page.locator("#result")).not_to_have_attribute("aria-busy", "true")
-    page.locator("#panel-graph svg.graph").first.wait_for(state="attached")
+    page.locator("#panel-graph canvas").first.wait_for(state="attached")
 
 
 def wait_until_kept(page: Page, turn: int) -> None:
@@ -742,7 +742,7 @@ def test_conversations_are_listed_renamed_exported_and_deleted(
     item = page.locator("#kept > li").first
     expect(item).to_contain_text("Who wrote the log?")
     item.get_by_role("button", name="Rename").click()
-    page.get_by_label("Title").fill("About the <b>log")
+    page.get_by_label("Title", exact=True).fill("About the <b>log")
     page.keyboard.press("Enter")
     expect(item.locator("a")).to_have_text("About the <b>log")
     expect(item.locator("a")).to_be_focused()

@@ -150,7 +150,7 @@ function showChosen() {
   byId("comparison").hidden = byId("documents").hidden;
   byId("compare").disabled = chosen.size !== 2;
   const titles = [...chosen.values()].map((one) => `“${one}”`).join(", ");
-  byId("compare-note").textContent = chosen.size ? `Chosen: ${titles}.${chosen.size > 2 ? " Choose two." : ""}` : "Choose two documents to see what they share.";
+  byId("chosen-note").textContent = chosen.size ? `Chosen: ${titles}.${chosen.size > 2 ? " Choose two." : ""}` : "Choose two documents to see what they share.";
 }
 
 function row(corpus, document) {
