@@ -337,7 +337,8 @@ class DocumentInfo:
         properties: the properties that the user gave it.
         losses: what its file has and its text has not, such as "2 of 9 pages have no text (3, 7)".
         language: the code of the language that it was read in; None until the document is visible.
-        changed: when its text or title last changed, in milliseconds since 1970, UTC; None until it is visible.
+        changed: when its text or title last changed in this database, in milliseconds since 1970, UTC; an import counts
+            as a change. None until the document is visible.
     """
 
     id: str

@@ -15,6 +15,7 @@ from libraries import remove
 from neo4j import Driver
 from playwright.sync_api import Playwright, expect, sync_playwright
 from real_browser import MILLISECONDS
+from running_service import RunningService
 from stated import state
 
 from e2g_neo4j import E2G, cli
@@ -86,6 +87,16 @@ def e2g(settings: Settings) -> Iterator[E2G]:
 def client(environment: pytest.MonkeyPatch) -> Iterator[E2G]:
     with E2G() as e2g:
         yield e2g
+
+
+@pytest.fixture(scope="module")
+def service(
+    client: E2G, variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningService]:
+    """A service with the `variables` of a module, whose corpora its `client` has made."""
+    running = RunningService(variables, tmp_path_factory.mktemp("service") / "log", "--no-worker")
+    yield running
+    running.stop()
 
 
 @pytest.fixture(scope="module")

@@ -42,15 +42,6 @@ def client(scratch: Connection) -> Iterator[E2G]:
         yield client
 
 
-@pytest.fixture(scope="module")
-def service(
-    client: E2G, variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[RunningService]:
-    running = RunningService(variables, tmp_path_factory.mktemp("service") / "log", "--no-worker")
-    yield running
-    running.stop()
-
-
 @pytest.fixture
 def keys(variables: dict[str, str], database: Driver) -> Iterator[list[str]]:
     """Two keys: one for both corpora, one for the first."""

@@ -110,15 +110,6 @@ def client(scratch: Connection, variables: dict[str, str]) -> Iterator[E2G]:
         yield client
 
 
-@pytest.fixture(scope="module")
-def service(
-    client: E2G, variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[RunningService]:
-    running = RunningService(variables, tmp_path_factory.mktemp("service") / "log", "--no-worker")
-    yield running
-    running.stop()
-
-
 @pytest.fixture
 def seen() -> Seen:
     return Seen()

@@ -15,7 +15,7 @@ let watching = 0;
 let cursor = null;
 const rows = new Map();
 
-export const hasEnded = (task) => ENDED.includes(task.state);
+const hasEnded = (task) => ENDED.includes(task.state);
 
 /** Call `update` with a task until it has ended, and return it then. It goes on while the service is away. */
 export async function follow(task, update) {
@@ -56,7 +56,7 @@ export function shownIn(element, task, focused) {
 }
 
 /** Make the state of a task with its progress and the buttons to cancel or retry it. */
-export function taskState(task, changed) {
+function taskState(task, changed) {
   const parts = [make("span", { class: `state ${task.state}` }, sign(SIGNS[task.state]), task.state)];
   if (task.state === "running") {
     const amount = task.total ? { max: task.total, value: task.done } : {};
